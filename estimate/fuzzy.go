@@ -2,23 +2,23 @@ package estimate
 
 import "math"
 
-// A Rule of a Takagi–Sugeno model: IF each input is near its Centre THEN the output is linear in the
-// inputs (Takagi and Sugeno, IEEE Transactions on Systems, Man and Cybernetics 15, 1985).
+// A Rule of a Takagi–Sugeno model: IF each input is near its Centre THEN the output is linear in the inputs (Takagi and
+// Sugeno, IEEE Transactions on Systems, Man and Cybernetics 15, 1985).
 type Rule struct {
-	// Centre and Width are the Gaussian fuzzy sets, one an input: an input's membership is
-	// exp(−½·((x − Centre)/Width)²). A Width of 0 is the set of everything.
+	// Centre and Width are the Gaussian fuzzy sets, one for each input: an input's membership is exp(−½·((x −
+	// Centre)/Width)²). With a Width of 0, the set contains everything.
 	Centre, Width []float64
-	// Out holds a coefficient for each of the first inputs, and the offset last. Inputs beyond choose
-	// between rules and have no part in their outputs.
+	// Out holds a coefficient for each of the first inputs, and the offset last. Further inputs choose between rules
+	// and take no part in their outputs.
 	Out []float64
 }
 
-// Fuzzy is a Takagi–Sugeno model. Its output is the mean of its rules' outputs, weighted by how strongly
-// each fires: the product of the memberships.
+// Fuzzy is a Takagi–Sugeno model. Its output is the mean of its rules' outputs, weighted by the firing strength of
+// each: the product of the memberships.
 type Fuzzy []Rule
 
-// Fire fills strength, one value a rule, with how strongly each rule fires at x, as parts of 1. Far from
-// all centres the nearest rules fire.
+// Fire fills strength, which has one value per rule, with how strongly each rule fires at x; the values sum to 1. Far
+// from all centres, the nearest rules fire.
 func (f Fuzzy) Fire(x, strength []float64) {
 	most := math.Inf(-1)
 	for j := range f {
@@ -42,7 +42,7 @@ func (f Fuzzy) Fire(x, strength []float64) {
 	}
 }
 
-// At is the model's output at x for the strengths that Fire found.
+// At returns the model's output at x for the strengths that Fire computed.
 func (f Fuzzy) At(x, strength []float64) float64 {
 	y := 0.0
 	for j := range f {
@@ -57,9 +57,8 @@ func (f Fuzzy) At(x, strength []float64) float64 {
 	return y
 }
 
-// Stack fills wide with the inputs as a model that is linear in all rules' coefficients at once sees
-// them: for each rule, its inputs and 1, times its strength. At is then the product of wide and all
-// rules' Out, one after the other.
+// Stack fills wide with the inputs of a model that is linear in all rules' coefficients at once: for each rule, its
+// inputs and 1, times its strength. At is then the product of wide and the concatenated Out of all rules.
 func (f Fuzzy) Stack(x, strength, wide []float64) {
 	k := 0
 	for j := range f {

@@ -13,8 +13,8 @@ func two() Fuzzy {
 	}
 }
 
-// At z = 1/4 the first is half a width away, the second one and a half: strengths e^(−1/8) to e^(−9/8), so 1 to
-// 1/e of their sum. At z = 1/2 both fire alike.
+// At z = 1/4 the first centre is half a width away, the second one and a half: strengths e^(−1/8) to e^(−9/8), so 1 to
+// 1/e, divided by their sum. At z = 1/2 both rules fire equally.
 func TestFuzzy(t *testing.T) {
 	f, w := two(), make([]float64, 2)
 	f.Fire([]float64{3, 0.25}, w)
@@ -27,7 +27,7 @@ func TestFuzzy(t *testing.T) {
 	}
 }
 
-// Far from everything the nearest rule fires, where the product of memberships is 0 in floating point.
+// Far from every centre, the nearest rule fires even if the product of memberships is 0 in floating point.
 func TestFuzzyFar(t *testing.T) {
 	f, w := two(), make([]float64, 2)
 	f.Fire([]float64{3, 1e6}, w)

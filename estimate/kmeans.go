@@ -5,11 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// KMeans divides points into k clusters, each point to the nearest mean, and returns every point's
-// cluster: Lloyd's algorithm from starting points drawn as k-means++ does, far from each other, and of
-// several such starts the one that ends with the points nearest to their means. Ties go to the lower
-// cluster. Clusters are numbered by their mean's last coordinate, rising. Where there are fewer unlike
-// points than k some clusters are empty.
+// KMeans divides points into k clusters, each point to the nearest mean, and returns every point's cluster. It uses
+// Lloyd's algorithm from starting points that are drawn as in k-means++, far from each other. Of several such starts it
+// keeps the one that ends with the points nearest to their means. Ties go to the lower cluster. Clusters are numbered
+// by the last coordinate of their means, rising. If there are fewer distinct points than k, some clusters are empty.
 func KMeans(points [][]float64, k int, rng *rand.Rand) (of []int) {
 	const starts = 8
 	of = make([]int, len(points))
@@ -28,8 +27,8 @@ func KMeans(points [][]float64, k int, rng *rand.Rand) (of []int) {
 	return of
 }
 
-// settle moves means until no point changes its cluster, and returns the sum of squared distances. It
-// is done long before the bound, which is against cycles by rounding.
+// settle moves means until no point changes its cluster, and returns the sum of squared distances. It finishes long
+// before the bound, which only guards against cycles caused by rounding.
 func settle(points, means [][]float64) (of []int, sum float64) {
 	of = make([]int, len(points))
 	for range 100 {
@@ -49,7 +48,7 @@ func settle(points, means [][]float64) (of []int, sum float64) {
 	return of, sum
 }
 
-// spread draws k points, each with a chance in proportion to its squared distance from those drawn.
+// spread draws k points, each with a probability proportional to its squared distance from those already drawn.
 func spread(points [][]float64, k int, rng *rand.Rand) [][]float64 {
 	means := [][]float64{append([]float64(nil), points[rng.IntN(len(points))]...)}
 	far := make([]float64, len(points))
@@ -85,7 +84,7 @@ func nearest(means [][]float64, p []float64) (cluster int, squared float64) {
 	return cluster, squared
 }
 
-// centre moves each mean to the middle of its points; one without points stays.
+// centre moves each mean to the centre of its points; one without points stays.
 func centre(points [][]float64, of []int, means [][]float64) {
 	count := make([]int, len(means))
 	for _, c := range of {

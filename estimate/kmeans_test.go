@@ -16,7 +16,7 @@ func TestKMeans(t *testing.T) {
 	}
 }
 
-// One cluster, none to divide, fewer unlike points than clusters.
+// One cluster, no points to divide, fewer distinct points than clusters.
 func TestKMeansEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	if of := KMeans(nil, 3, rng); len(of) != 0 {

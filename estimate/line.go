@@ -1,7 +1,7 @@
 package estimate
 
-// A Line is the least-squares line through points that are added one at a time. The zero value holds no
-// point. It keeps centred sums, so that points far from the origin (times late in a run) lose no digits.
+// A Line is the least-squares line through points that are added one at a time. The zero value holds no points. It
+// keeps centred sums, so that points far from the origin (times late in a run) lose no digits.
 type Line struct {
 	n        int
 	mx, my   float64 // means
@@ -18,8 +18,8 @@ func (l *Line) Add(x, y float64) {
 	l.sxy += dx * (y - l.my)
 }
 
-// Fit returns the line y = intercept + slope·x. ok is false where the points determine none: fewer than
-// two of different x.
+// Fit returns the line y = intercept + slope·x. ok is false if the points determine no line: fewer than two of them
+// differ in x.
 func (l *Line) Fit() (intercept, slope float64, ok bool) {
 	if l.n < 2 || !(l.sxx > 0) {
 		return 0, 0, false
@@ -28,7 +28,7 @@ func (l *Line) Fit() (intercept, slope float64, ok bool) {
 	return l.my - slope*l.mx, slope, true
 }
 
-// At is the line's value at x; ok as for Fit.
+// At returns the line's value at x; ok is as for Fit.
 func (l *Line) At(x float64) (y float64, ok bool) {
 	a, b, ok := l.Fit()
 	return a + b*x, ok

@@ -35,7 +35,7 @@ func TestLineWithoutSlope(t *testing.T) {
 	}
 }
 
-// Far from the origin a line loses no digits: y = 2 + 3·(x − 10⁹) for x from 10⁹ on.
+// Far from the origin, a line loses no digits: y = 2 + 3·(x − 10⁹) for x from 10⁹ on.
 func TestLineFarFromTheOrigin(t *testing.T) {
 	var l Line
 	for i := range 5000 {

@@ -2,22 +2,21 @@ package estimate
 
 import "math"
 
-// Recursive is a linear model y = θ·x that learns from one sample after the other: recursive least
-// squares with exponential forgetting.
+// Recursive is a linear model y = θ·x that learns from one sample after the other: recursive least squares with
+// exponential forgetting.
 type Recursive struct {
-	Theta []float64 // the coefficients as they stand; may be set before the first sample
+	Theta []float64 // the current coefficients; may be set before the first sample
 
 	forget float64
 	p      []float64 // covariance, row by row
-	doubt  []float64 // its diagonal to begin with
+	doubt  []float64 // its initial diagonal
 	gain   []float64
 
 	some, touched []int // scratch
 }
 
-// NewRecursive returns a model of len(doubt) coefficients, all 0. forget, in (0, 1], is what a sample
-// counts after the next one, relative to it. doubt is how far off each coefficient may be to begin with,
-// squared, in units of the variance of y.
+// NewRecursive returns a model of len(doubt) coefficients, all 0. forget, in (0, 1], is the weight of a sample relative
+// to the next one. doubt is how far off each coefficient may be initially, squared, in units of the variance of y.
 func NewRecursive(doubt []float64, forget float64) *Recursive {
 	n := len(doubt)
 	r := &Recursive{
@@ -31,8 +30,8 @@ func NewRecursive(doubt []float64, forget float64) *Recursive {
 	return r
 }
 
-// Forget makes what was learned so far count less by the factor of forgetting. No coefficient is doubted
-// more than to begin with: the doubt about those that no sample tells anything of would grow for ever.
+// Forget reduces the weight of what was learned so far by the forgetting factor. No coefficient is doubted more than
+// initially: otherwise the doubt about coefficients on which no sample gives information would grow forever.
 func (r *Recursive) Forget() {
 	n := len(r.Theta)
 	for i, d := range r.doubt {
@@ -49,8 +48,8 @@ func (r *Recursive) Forget() {
 	}
 }
 
-// Learn takes in a sample of a weight, and returns by how much the model was off before: y − θ·x. It
-// costs time in proportion to the number of coefficients and of those of them that the sample touches.
+// Learn takes in a sample with a weight, and returns the model's error before it: y − θ·x. It takes time proportional
+// to the number of coefficients and to the number of those that the sample touches.
 func (r *Recursive) Learn(x []float64, y, weight float64) (off float64) {
 	n := len(r.Theta)
 	some, touched := r.some[:0], r.touched[:0]

@@ -18,7 +18,7 @@ func TestRecursive(t *testing.T) {
 	}
 }
 
-// Without forgetting it comes to what all samples at once come to, whatever their weights.
+// Without forgetting, the result is that of all samples at once, whatever their weights.
 func TestRecursiveIsLeastSquares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	r, s := NewRecursive([]float64{1e9, 1e9, 1e9}, 1), NewSquares(3)
@@ -35,8 +35,8 @@ func TestRecursiveIsLeastSquares(t *testing.T) {
 	}
 }
 
-// With forgetting it follows a coefficient that changes, and directions of which nothing is told stay
-// within what was doubted to begin with.
+// With forgetting, the model follows a coefficient that changes, and directions without information stay within their
+// initial doubt.
 func TestRecursiveForgets(t *testing.T) {
 	follow := func(forget float64) float64 {
 		r := NewRecursive([]float64{10, 10}, forget)

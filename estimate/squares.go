@@ -2,19 +2,19 @@ package estimate
 
 import "math"
 
-// Squares gathers samples of a linear model y = θ·x for a least-squares fit.
+// Squares collects samples of a linear model y = θ·x for a least-squares fit.
 type Squares struct {
 	n int
 	a []float64 // Σ w·x·xᵀ, row by row
 	b []float64 // Σ w·y·x
 }
 
-// NewSquares returns an empty fit of n coefficients.
+// NewSquares returns an empty fit with n coefficients.
 func NewSquares(n int) *Squares {
 	return &Squares{n: n, a: make([]float64, n*n), b: make([]float64, n)}
 }
 
-// Add adds a sample of a weight; x has as many values as there are coefficients.
+// Add adds a sample with a weight; x has one value per coefficient.
 func (s *Squares) Add(x []float64, y, weight float64) {
 	for i := range s.n {
 		wx := weight * x[i]
@@ -25,9 +25,9 @@ func (s *Squares) Add(x []float64, y, weight float64) {
 	}
 }
 
-// Solve returns the coefficients with the least Σ w·(y − θ·x)² + ridge·Σ wx²·(θ − prior)², the inner sum
-// being taken for each coefficient over its own column. The ridge is thus free of units; it keeps
-// columns that say the same from growing against each other, and leaves those that say nothing at prior.
+// Solve returns the coefficients that minimise Σ w·(y − θ·x)² + ridge·Σ wx²·(θ − prior)², the inner sum being taken for
+// each coefficient over its own column. The ridge is thus free of units. It keeps collinear columns from growing
+// against each other, and leaves the coefficients of columns without information at prior.
 func (s *Squares) Solve(ridge float64, prior []float64) []float64 {
 	n := s.n
 	a := append([]float64(nil), s.a...)
@@ -56,8 +56,8 @@ func (s *Squares) Solve(ridge float64, prior []float64) []float64 {
 	return theta
 }
 
-// cholesky replaces the lower triangle of a symmetric matrix by L with L·Lᵀ = a. Pivots that rounding has
-// made vanish count as tiny ones.
+// cholesky replaces the lower triangle of a symmetric matrix by L with L·Lᵀ = a. Pivots that vanish through rounding
+// are replaced by tiny ones.
 func cholesky(a []float64, n int) {
 	for i := range n {
 		least := a[i*n+i] * 1e-14

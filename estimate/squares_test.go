@@ -30,7 +30,7 @@ func TestSquaresWeightsAndRidge(t *testing.T) {
 	}
 }
 
-// Of columns that say the same each gets half; one that says nothing stays at its prior.
+// Collinear columns get half each; a column without information stays at its prior.
 func TestSquaresSingular(t *testing.T) {
 	s := NewSquares(3)
 	for _, x := range []float64{1, 2, 3} {

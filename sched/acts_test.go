@@ -10,8 +10,8 @@ import (
 	"heddle/sched"
 )
 
-// acts is a policy that does everything a policy may do to running containers, once a second, and holds
-// maps to half of what they asked for.
+// acts is a policy that does everything a policy may do to running containers, once a second, and limits maps to half
+// of what they asked for.
 type acts struct {
 	turn []func(v policy.View, p *policy.Plan)
 }
@@ -36,13 +36,13 @@ func (*acts) Floor(s heddle.Resource) heddle.Resource {
 func TestActsOnRunningContainers(t *testing.T) {
 	half, whole := heddle.Of(1024, 1000), heddle.Of(2048, 2000)
 	a := &acts{turn: []func(policy.View, *policy.Plan){
-		func(_ policy.View, p *policy.Plan) { p.Suspend(2); p.Kill(2); p.Suspend(99) }, // the first wish wins
+		func(_ policy.View, p *policy.Plan) { p.Suspend(2); p.Kill(2); p.Suspend(99) }, // the first step wins
 		func(_ policy.View, p *policy.Plan) { p.Resume(2); p.Resize(3, whole); p.Resume(3) },
 		func(_ policy.View, p *policy.Plan) { p.Resize(2, heddle.Of(9999, 1000)); p.Kill(3) }, // no room for the first
-		func(_ policy.View, p *policy.Plan) { p.Kill(1) },                                     // the master's end is the attempt's
+		func(_ policy.View, p *policy.Plan) { p.Kill(1) },                                     // the end of the master ends the attempt
 	}}
 	set := policytest.Base(policytest.Submitted{})
-	set.Share = []policy.Share{newLedger()} // hears of all of it
+	set.Share = []policy.Share{newLedger()} // hears of everything
 	set.Control = []policy.Control{a}
 	set.Trim[heddle.Map] = a
 	c := sched.New(set)
@@ -97,7 +97,7 @@ func TestActsOnRunningContainers(t *testing.T) {
 	}
 }
 
-// Incomplete sets are refused when the core is made, not when the first container is.
+// Incomplete sets are rejected when the core is made, not when the first container is.
 func TestSetsThatAreNotWhole(t *testing.T) {
 	all := policytest.Base(policytest.Submitted{}).Lanes[0].Kinds
 	for name, lanes := range map[string][]policy.Lane{

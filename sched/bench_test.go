@@ -16,7 +16,7 @@ import (
 	"heddle/sched"
 )
 
-// roomy are schedulers of one queue whose limits leave room for a thousand masters.
+// roomy returns schedulers with one queue whose limits leave room for a thousand masters.
 func roomy() []scheduler {
 	c := leafQueue("root.default", 0, 1)
 	c.MaxAMShare, c.UserLimitFactor, c.MinimumUserLimit = 1, -1, 1
@@ -32,7 +32,7 @@ func roomy() []scheduler {
 
 const refused = 1000
 
-// Refusing a thousand applications at a heartbeat costs no allocation.
+// Refusing a thousand applications at a heartbeat does not allocate.
 func TestRefusingAllocatesNothing(t *testing.T) {
 	for _, s := range roomy() {
 		t.Run(s.name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestRefusingAllocatesNothing(t *testing.T) {
 			c := policytest.Refusing(set, refused)
 			before := c.Counts().Refusals
 			c.Step(1e15, heddle.Heartbeat{Node: 0})
-			if s.name != "fifo" && c.Counts().Refusals-before != refused { // fifo sees that nobody fits
+			if s.name != "fifo" && c.Counts().Refusals-before != refused { // fifo sees that no ask fits
 				t.Errorf("%d applications were refused of %d", c.Counts().Refusals-before, refused)
 			}
 			if n := policytest.RefusalAllocs(s.set(), refused); n != 0 {
@@ -50,7 +50,7 @@ func TestRefusingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkRefused is what one application costs that is refused at a heartbeat.
+// BenchmarkRefused measures the cost of one application refused at a heartbeat.
 func BenchmarkRefused(b *testing.B) {
 	for _, s := range roomy()[1:] {
 		b.Run(s.name, func(b *testing.B) {
@@ -72,7 +72,7 @@ func BenchmarkRefused(b *testing.B) {
 	}
 }
 
-// A load keeps a full cluster busy: containers end, nodes report, masters ask again.
+// A load keeps a full cluster busy: containers end, nodes report, and masters ask again.
 type load struct {
 	c     *sched.Core
 	now   heddle.Time
@@ -118,9 +118,9 @@ func (l *load) step(ev heddle.Event) {
 	}
 }
 
-// BenchmarkEvents is the mean cost of an event on 10,000 full nodes with 1,000 applications waiting: of
-// sixteen events one is the end of a container, one its node's beat, one a master's ask, the rest beats
-// of full nodes.
+// BenchmarkEvents measures the mean cost of an event on 10,000 full nodes with 1,000 applications waiting: of sixteen
+// events, one is the end of a container, one its node's heartbeat, one a master's ask, and the rest are heartbeats of
+// full nodes.
 func BenchmarkEvents(b *testing.B) {
 	for _, s := range roomy() {
 		b.Run(s.name, func(b *testing.B) {
@@ -155,9 +155,9 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// A mix is a full cluster under whatever happens in one: every node reports each second, every task its progress
-// every 3 s and its use every 5 s, and lasts a minute; of ten jobs two are Spark's and the others have maps, with
-// data on three nodes each, and reduces.
+// A mix is a full cluster with every kind of event: every node reports each second, every task reports its progress
+// every 3 s and its use every 5 s, and lasts a minute. Of ten jobs, two are Spark jobs; the others have maps, with data
+// on three nodes each, and reduces.
 type mix struct {
 	*load
 	set   policy.Set
@@ -187,7 +187,7 @@ func newMix(set policy.Set, nodes, apps int) *mix {
 	return m
 }
 
-// next is the next event; a second of the cluster is a round over its nodes.
+// next returns the next event; a second of the cluster is one round over its nodes.
 func (m *mix) next() heddle.Event {
 	for len(m.queue) == 0 {
 		m.report()
@@ -197,7 +197,7 @@ func (m *mix) next() heddle.Event {
 	return ev
 }
 
-// report queues what a node has to tell, and what the masters do meanwhile.
+// report queues what a node has to report, and what the masters do meanwhile.
 func (m *mix) report() {
 	m.queue = m.queue[:0]
 	m.node++
@@ -239,13 +239,13 @@ func (m *mix) report() {
 		}
 		return true
 	})
-	if (second+int64(m.node))%3 == 0 { // half of the nodes' tasks wait more than they compute
+	if (second+int64(m.node))%3 == 0 { // on half of the nodes, tasks wait more than they compute
 		m.queue = append(m.queue, heddle.NodeUsed{Node: m.node, CPU: (second + 2500*int64(m.node%2)) * 4, Idle: 2000 + second})
 	}
 	m.queue = append(m.queue, heddle.Heartbeat{Node: m.node})
 }
 
-// master queues an acquire, and an ask anew when a job waits for little.
+// master queues an acquire, and a new ask if a job waits for little.
 func (m *mix) master(id heddle.AppID) {
 	a := m.c.View().App(id)
 	if a == nil || a.Master() == nil {
@@ -281,8 +281,8 @@ func (m *mix) step(ev heddle.Event) {
 	m.count[name]++
 }
 
-// BenchmarkMix is the mean cost of an event on 10,000 nodes that are full, with 1,000 applications and every
-// mechanism on, by event.
+// BenchmarkMix measures the mean cost of an event on 10,000 full nodes, with 1,000 applications and every mechanism on,
+// by type of event.
 func BenchmarkMix(b *testing.B) {
 	for _, s := range roomy() {
 		if s.name != "capacity" && s.name != "heddle" {
@@ -310,8 +310,8 @@ func BenchmarkMix(b *testing.B) {
 	}
 }
 
-// BenchmarkOffer is what it costs to offer nodes at once for an ask, on 10,000 nodes with 1,000 applications and
-// every mechanism on: where no node has room and all applications wait, where one has, and where all have.
+// BenchmarkOffer measures the cost of offering nodes at once for an ask, on 10,000 nodes with 1,000 applications and
+// every mechanism on: with all applications waiting and no node with room, with one such node, and with room on all.
 func BenchmarkOffer(b *testing.B) {
 	set := roomy()[len(roomy())-1].set
 	full := func() *mix {
@@ -362,7 +362,7 @@ func BenchmarkOffer(b *testing.B) {
 	})
 }
 
-// offers is a load of which Offers alone are timed.
+// offers is a load in which only Offers are timed.
 type offers struct {
 	*load
 	spent   time.Duration
@@ -376,7 +376,7 @@ func (o *offers) offer(a heddle.AppID) {
 	o.granted += len(o.run) - before
 }
 
-// end ends whatever runs but masters.
+// end ends all running containers except masters.
 func (o *offers) end() {
 	for i, x := range o.run {
 		o.c.Step(o.now, heddle.Acquire{App: o.of[i]})
@@ -390,7 +390,7 @@ func (o *offers) report(b *testing.B) {
 	b.ReportMetric(float64(o.granted)/float64(b.N), "grants")
 }
 
-// newest is the application's newest container of a kind, 0 where it has none.
+// newest returns the application's newest container of a kind, or 0 if it has none.
 func newest(a *policy.App, k heddle.Kind) (id heddle.ContainerID) {
 	a.Each(func(x *policy.Container) bool {
 		if x.Kind() == k {
@@ -401,8 +401,8 @@ func newest(a *policy.App, k heddle.Kind) (id heddle.ContainerID) {
 	return id
 }
 
-// A shape is a cluster and what is asked of it: containers of 1 core and 10 MiB, nodes with room for all
-// they get and one more.
+// A shape is a cluster and what is asked of it: containers of 1 core and 10 MiB, and nodes with room for all the
+// containers they get and one more.
 type shape struct {
 	name        string
 	nodes, asks int
@@ -429,8 +429,8 @@ func (s shape) set(spread bool) policy.Set {
 	}, queues...)}.set()
 }
 
-// BenchmarkAllocate grants every ask of a shape, under the CapacityScheduler's rules: at heartbeats, or
-// at once to the emptiest node.
+// BenchmarkAllocate grants every ask of a shape under the CapacityScheduler's rules: at heartbeats, or at once on the
+// emptiest node.
 func BenchmarkAllocate(b *testing.B) {
 	for _, mode := range []string{"heartbeat", "spread"} {
 		for _, s := range shapes {
@@ -447,7 +447,7 @@ func BenchmarkAllocate(b *testing.B) {
 	}
 }
 
-// prepared has the nodes up and every master running.
+// prepared returns a core with all nodes up and every master running.
 func (s shape) prepared(spread bool) *sched.Core {
 	set := s.set(spread)
 	c := sched.New(set)

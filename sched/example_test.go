@@ -8,7 +8,7 @@ import (
 	"heddle/sched"
 )
 
-// Whoever drives a core tells it what happened, in the order of time, and carries out what it decides.
+// A driver tells a core what happened, in order of time, and carries out its decisions.
 func Example() {
 	profile, err := policies.Load("fifo", nil)
 	if err != nil {
@@ -20,7 +20,7 @@ func Example() {
 	}
 	core := sched.New(built.Set)
 
-	const queue, app = 1, 0 // root.default, and the driver's own number of an application
+	const queue, app = 1, 0 // root.default, and the driver's own number for an application
 	for second, events := range [][]heddle.Event{
 		{heddle.NodeUp{Node: 0, Total: heddle.Of(4096, 4000), Can: heddle.AllCaps}},
 		{heddle.Submit{App: app, Queue: queue, Master: heddle.Of(1024, 1000)}, heddle.Heartbeat{Node: 0}},
@@ -38,7 +38,7 @@ func Example() {
 					fmt.Printf("%d s: container %d (%v) starts on node %d\n", second, d.Container, d.Kind, d.Node)
 				case *heddle.Kill:
 					fmt.Printf("%d s: container %d is killed\n", second, d.Container)
-				default: // nothing else comes of these events
+				default: // these events cause no other decisions
 				}
 			}
 		}

@@ -12,12 +12,12 @@ import (
 	"heddle/sched"
 )
 
-// byNumber serves applications by their number backwards.
+// byNumber serves applications by number, highest first.
 type byNumber struct{ policytest.Submitted }
 
 func (byNumber) App(_ policy.View, a *policy.App) policy.Key { return policy.Key{-int64(a.ID())} }
 
-// turns lets one application have a master at a time, the others in line behind it, and says so.
+// turns lets one application have a master at a time, with the others in line behind it, and explains that.
 type turns struct{}
 
 func (turns) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
@@ -35,7 +35,7 @@ func (turns) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.Limit, 
 	}, true
 }
 
-// halfGiB holds maps to 512 MiB and tells it.
+// halfGiB limits maps to 512 MiB and explains that.
 type halfGiB struct{ policy.Unshared }
 
 func (halfGiB) Allow(_ policy.View, _ *policy.App, k heddle.Kind, _ heddle.Resource) policy.Verdict {
@@ -59,7 +59,7 @@ func (odd) Judge(_ policy.View, _ *policy.Ask, n *policy.Node, _ heddle.Locality
 	return policy.Yes
 }
 
-// A refusal is told with who gave it, by its name in the profile, its figures, and where the application stands.
+// A refusal is told with the policy that gave it, by its name in the profile, its figures, and the application's place.
 func TestExplainNames(t *testing.T) {
 	set := policytest.Base(byNumber{})
 	set.Gate[heddle.AM] = []policy.Gate{policy.AlwaysOpen{}, turns{}}
@@ -124,7 +124,7 @@ func TestExplainNames(t *testing.T) {
 	}
 }
 
-// What is short is what the node that lacks least is short of, in the dimensions that count.
+// The shortage reported is that of the node that lacks least, in the dimensions that count.
 func TestExplainShort(t *testing.T) {
 	for _, x := range []struct {
 		name              string
@@ -152,7 +152,7 @@ func TestExplainShort(t *testing.T) {
 	}
 }
 
-// halved starts maps in half of what they ask for.
+// halved starts maps with half of what they ask for.
 type halved struct{ policy.Whole }
 
 func (halved) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
@@ -161,7 +161,7 @@ func (halved) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resour
 
 func (halved) Floor(smallest heddle.Resource) heddle.Resource { return smallest.Part(0.5) }
 
-// Where containers start in less than was asked for, a node that has room for that is not one with too little.
+// If containers start with less than was asked for, a node with room for that is not one with too little.
 func TestExplainTrimmed(t *testing.T) {
 	set := policytest.Base(policytest.Submitted{})
 	set.Trim[heddle.Map] = halved{}

@@ -1,8 +1,8 @@
 package sched
 
-// ServesPicks has everybody who waits walked once more for those whose policy names their node, where nothing has
-// happened since that was last done or found to be in vain. It reports whether any of them was served. Where the core
-// wants to be woken to try again, that is not in vain.
+// ServesPicks walks all waiting applications once more for asks whose policies name their nodes, if nothing has
+// happened since that was last done or found to be in vain, and the core is not due to be woken to try again. It
+// reports whether any of them was served.
 func (c *Core) ServesPicks() bool {
 	if c.pickTry != c.version && c.anyPick() || c.retry > 0 && c.v.Now() >= c.retry {
 		return false

@@ -11,15 +11,15 @@ import (
 	"heddle/sched"
 )
 
-// What is frozen is a map or a reduce, on a node that can; what it lends of its memory is bounded by what it uses, and
-// comes back when it is resumed or its node cannot keep it from running, even where somebody else has it.
+// Only maps and reduces are frozen, on nodes that can. The memory that a frozen container lends is bounded by what it
+// uses, and comes back when it is resumed or its node cannot keep it from running, even if another container has it.
 func TestFreezes(t *testing.T) {
 	const frozen = 20 * heddle.Second
 	for name, of := range map[string]struct {
 		kind heddle.Kind
 		at   heddle.Phase
 		can  heddle.Caps
-		end  heddle.Event // nil: it is resumed
+		end  heddle.Event // nil: the container is resumed
 		want []string
 	}{
 		"an executor":  {heddle.Executor, heddle.Holding, heddle.AllCaps &^ heddle.Elastic, nil, []string{"suspend 0", "resume"}},
@@ -85,7 +85,7 @@ func TestFreezes(t *testing.T) {
 			}
 			step(heddle.Time(2*heddle.Second), heddle.Wake{})
 			step(heddle.Time(2*heddle.Second), heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 1, heddle.Of(600, 1000))}})
-			step(heddle.Time(2*heddle.Second), heddle.Heartbeat{Node: 0}) // somebody has what is lent
+			step(heddle.Time(2*heddle.Second), heddle.Heartbeat{Node: 0}) // another container gets what is lent
 			if of.end == nil {
 				of.end = heddle.Wake{}
 				a.turn = append(a.turn, func(_ policy.View, p *policy.Plan) { p.Resume(2) })

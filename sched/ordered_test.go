@@ -9,12 +9,12 @@ import (
 	"heddle/policy"
 )
 
-// The blocks of an order hold what a sorted slice would, in the same order.
+// The blocks of an order hold the same as a sorted slice, in the same order.
 func TestOrderedIsASortedSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var o ordered
 		var twin []entry
-		grow := rapid.IntRange(2, 9).Draw(t, "grow") // of ten steps insert
+		grow := rapid.IntRange(2, 9).Draw(t, "grow") // number of inserts in ten steps
 		for i := range rapid.IntRange(1, 1500).Draw(t, "steps") {
 			if len(twin) == 0 || (i*7+i/3)%10 < grow {
 				e := entry{policy.Key{int64(i*i%5 - 2), int64(i % 3), int64(i * 31 % 11)}, int32(i)}

@@ -11,7 +11,7 @@ import (
 	"heddle/sched"
 )
 
-// Whoever is left out when asks that name their node are served could not have been served.
+// Applications left out when asks that name their nodes are served could not have been served.
 func TestPicksLeftOut(t *testing.T) {
 	each(t, func(t *rapid.T, s scheduler) {
 		st := policytest.NewStream(t, 1, s.set)
@@ -25,7 +25,7 @@ func TestPicksLeftOut(t *testing.T) {
 	})
 }
 
-// asked is a share that allows everything and counts by application how often it is asked. Executors go to the
+// asked is a share that allows everything and counts for each application how often it is asked. Executors go to the
 // roomiest node.
 type asked struct {
 	policy.Unshared
@@ -45,8 +45,8 @@ func (*asked) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	return v.MostFree(k.App(), k.Size())
 }
 
-// An event costs those who wait for a node to report nothing, and as long as no executor finds room only those
-// that wait for one are looked at.
+// An event causes no work for applications that wait for a node to report, and as long as no executor finds room, only
+// those that wait for one are looked at.
 func TestWhoIsLookedAt(t *testing.T) {
 	const apps = 20
 	s := &asked{by: map[heddle.AppID]int{}}

@@ -16,7 +16,7 @@ import (
 	"heddle/sched"
 )
 
-// capacityConfig is Hadoop's defaults over a small tree.
+// capacityConfig returns Hadoop's defaults over a small tree.
 func capacityConfig(change func(*capacity.Config), queues ...capacity.QueueConfig) *capacity.Config {
 	c := &capacity.Config{
 		NodeLocalityDelay: 40, RackLocalityAdditional: -1, RackLocalityFullReset: true, ContinueLooking: true,
@@ -91,7 +91,7 @@ func (s scheduler) set() policy.Set {
 	return b.Set
 }
 
-// hasty is heddle with spans so short that random streams get through them.
+// hasty is heddle with spans so short that random streams exceed them.
 const hasty = `
 lanes:
   - {kinds: [am, map, reduce, executor, other], order: {shortest: {patience: 3, gather: true}}}
@@ -140,18 +140,18 @@ func each(t *testing.T, f func(t *rapid.T, s scheduler)) {
 	}
 }
 
-// Two cores fed the same events answer byte for byte the same; the books and the model hold throughout.
+// Two cores that are fed the same events give the same answers, byte for byte; the books and the model hold throughout.
 func TestTwins(t *testing.T) {
 	each(t, func(t *rapid.T, s scheduler) { policytest.NewStream(t, 2, s.set).Run(policytest.Steps) })
 }
 
-// A core that is spared the heartbeats it does not want decides as one that gets all of them.
+// A core that does not get the heartbeats it does not want makes the same decisions as one that gets all of them.
 func TestWantedHeartbeats(t *testing.T) {
 	each(t, func(t *rapid.T, s scheduler) { policytest.Wanted(t, s.set) })
 }
 
-// Whoever drives as the simulator does, by Quiet, AnyNode, NextTick and what room nodes have, gets the
-// same schedule too.
+// A driver that, like the simulator, goes by Quiet, AnyNode, NextTick and the free room of nodes also gets the same
+// schedule.
 func TestSparedHeartbeats(t *testing.T) {
 	each(t, func(t *rapid.T, s scheduler) {
 		st := policytest.NewStream(t, 2, s.set)
@@ -173,7 +173,7 @@ func TestSparedHeartbeats(t *testing.T) {
 	})
 }
 
-// Explaining changes no decision.
+// Explaining does not change any decision.
 func TestExplainChangesNothing(t *testing.T) {
 	each(t, func(t *rapid.T, s scheduler) {
 		st := policytest.NewStream(t, 2, s.set)
@@ -189,14 +189,14 @@ func TestExplainChangesNothing(t *testing.T) {
 	})
 }
 
-// Nodes that come to be offered have no names: relabelled nodes get relabelled decisions. Where a policy
-// names its node, and where one of several reservations is given up, ties end in the id.
+// Offered nodes have no identity: relabelled nodes get relabelled decisions. If a policy names its node, or one of
+// several reservations is given up, ties are broken by id.
 func TestRelabelledNodes(t *testing.T) {
 	for _, s := range []scheduler{schedulers[0], schedulers[2], schedulers[3]} {
 		t.Run(s.name, func(t *testing.T) {
 			policytest.Streams(t, func(t *rapid.T) {
 				st := policytest.NewStream(t, 2, s.set)
-				st.Beats = true // nodes that are offered without reporting are listed by id
+				st.Beats = true // nodes offered without reporting are listed by id
 				to := rapid.Permutation([]heddle.NodeID{0, 1, 2, 3, 4, 5}).Draw(t, "labels")
 				from := make([]heddle.NodeID, len(to))
 				for i, n := range to {
@@ -220,7 +220,7 @@ func TestRelabelledNodes(t *testing.T) {
 	}
 }
 
-// Once nothing more happens, no ask is left that a free node could hold and every limit allows.
+// Once nothing more happens, no ask is left that a free node could hold and that every limit allows.
 func TestWorkConservation(t *testing.T) {
 	one := leafQueue("root.default", 0, 1)
 	one.MaxAMShare, one.UserLimitFactor, one.MinimumUserLimit = 1, -1, 1
@@ -237,7 +237,7 @@ func TestWorkConservation(t *testing.T) {
 					st.Wait(heddle.Second)
 					st.BeatAll()
 				}
-				st.Step(heddle.Wake{}) // asks that name their node are looked at
+				st.Step(heddle.Wake{}) // makes the core look at asks that name their nodes
 				if left := idle(st.Core(0), s.capacity != nil); left != "" {
 					t.Fatal(left)
 				}
@@ -246,7 +246,7 @@ func TestWorkConservation(t *testing.T) {
 	}
 }
 
-// What is left of a profile without a node agent is carried out by stock NodeManagers.
+// Stock NodeManagers can carry out what remains of a profile without a node agent.
 func TestWithoutAgent(t *testing.T) {
 	all := slices.Clone(schedulers)
 	for _, name := range policies.Names() {
@@ -266,8 +266,8 @@ func TestWithoutAgent(t *testing.T) {
 	}
 }
 
-// idle names an application whose first ask could be served now; what stands behind it may wait. With
-// headOfLine, as in Hadoop's leaf queues, one whose first ask does not fit the queue holds up the others.
+// idle describes an application whose first ask could be served now; its later asks may wait. With headOfLine, as in
+// Hadoop's leaf queues, an application whose first ask does not fit the queue holds up the others.
 func idle(c *sched.Core, headOfLine bool) (left string) {
 	v := c.View()
 	open := v.Total().Minus(v.Root().Used()).Minus(v.Root().Booked())
@@ -281,7 +281,7 @@ func idle(c *sched.Core, headOfLine bool) (left string) {
 			return ""
 		}
 		if k == nil || k.Bookings() > 0 || !v.Fits(k.Size(), open) || headOfLine && k.Kind() == heddle.AM {
-			continue // masters have a limit of their own
+			continue // masters have a separate limit
 		}
 		for i := range v.NodeIDs() {
 			n := v.Node(heddle.NodeID(i))

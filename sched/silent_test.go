@@ -17,7 +17,7 @@ func (one) Beside(policy.View, *policy.Ask) bool                       { return 
 func (one) Keep(policy.View, *policy.Ask, *policy.Node) bool           { return true }
 func (one) Floor(policy.View, heddle.Resource) (least heddle.Resource) { return least }
 
-// A node that reports no more is not waited for: another one can be reserved.
+// An ask does not wait for a node that no longer reports: another one can be reserved.
 func TestSilentNodeIsReservedForNobody(t *testing.T) {
 	set := policytest.Base(policytest.Submitted{})
 	set.Book = one{}

@@ -10,7 +10,8 @@ import (
 	"heddle/sched"
 )
 
-// sizer is a Size that makes every master so large, changes its mind when told to, and enlarges masters that run.
+// sizer is a Size that gives every master the same size, changes its decision when told to, and enlarges running
+// masters.
 type sizer struct {
 	to      heddle.Resource
 	revised []heddle.AppID
@@ -35,7 +36,7 @@ func (s *sizer) Run(_ policy.View, p *policy.Plan) {
 	}
 }
 
-// Whatever a policy makes of a master's size, some node and the largest container can hold it, as far as they can
+// Whatever a policy makes of a master's size, some node and the largest container can hold it, provided that they can
 // hold what was asked for.
 func TestSizesStayWithinNodes(t *testing.T) {
 	asked, huge := heddle.Of(1024, 1000), heddle.Of(1<<20, 1_000_000)
@@ -88,7 +89,7 @@ func TestSizesStayWithinNodes(t *testing.T) {
 	}
 }
 
-// A master that waits for more than any node has left to offer is sized again, and one that runs grows no larger
+// A waiting master that asks for more than any node offers any more is sized again, and a running one grows no larger
 // than the largest container.
 func TestSizesFollowNodes(t *testing.T) {
 	s := &sizer{to: heddle.Of(16384, 16_000)}

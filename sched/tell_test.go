@@ -13,7 +13,7 @@ import (
 	"heddle/policy/policytest"
 )
 
-// A ledger is what a listener can know from effects alone. As a checker it holds that against the state after every
+// A ledger is what a listener can know from effects alone. As a checker, it compares that with the state after every
 // event.
 type ledger struct {
 	policy.Unshared
@@ -26,8 +26,8 @@ type ledger struct {
 type appSeen struct {
 	queue    heddle.QueueID
 	priority int32
-	waiting  [heddle.NumKinds]int // masters left out: a policy may size them anew
-	over     bool                 // the attempt: what it asked for is forgotten
+	waiting  [heddle.NumKinds]int // without masters: a policy may size them again
+	over     bool                 // the attempt has ended: its asks are forgotten
 }
 
 type containerSeen struct {
@@ -89,7 +89,7 @@ func (l *ledger) Hear(_ policy.View, e policy.Effect) {
 			a.over, a.waiting = true, [heddle.NumKinds]int{}
 			l.apps[e.App.ID()] = a
 		}
-	default: // nothing that is held against the state
+	default: // nothing that is compared with the state
 	}
 }
 
@@ -125,7 +125,7 @@ func (l *ledger) Check(v policy.View) (broken []string) {
 			is.apps[a.ID()] = s
 		}
 	}
-	for what, same := range map[string]bool{ // order: of what is wrong any is told
+	for what, same := range map[string]bool{ // order: any fault may be reported first
 		"nodes": maps.Equal(l.nodes, is.nodes), "applications": maps.Equal(l.apps, is.apps),
 		"containers": maps.Equal(l.held, is.held), "reservations": maps.Equal(l.booked, is.booked),
 	} {
@@ -136,7 +136,8 @@ func (l *ledger) Check(v policy.View) (broken []string) {
 	return broken
 }
 
-// Whoever hears of all effects knows what nodes hold, what is reserved, what applications wait for and where.
+// A listener that hears of all effects knows what nodes hold, what is reserved, and what applications wait for and
+// where.
 func TestListenersHearOfAll(t *testing.T) {
 	each(t, func(t *rapid.T, s scheduler) {
 		policytest.NewStream(t, 1, func() policy.Set {
@@ -147,7 +148,7 @@ func TestListenersHearOfAll(t *testing.T) {
 	})
 }
 
-// listener hears of one sort of change.
+// listener records the changes that it hears of.
 type listener struct {
 	policy.Unshared
 	hears policy.News
@@ -158,7 +159,7 @@ func (l *listener) Hears() policy.News { return l.hears }
 
 func (l *listener) Hear(_ policy.View, e policy.Effect) { l.heard = append(l.heard, e.What) }
 
-// Nobody is told what it did not ask for.
+// No listener is told what it did not ask for.
 func TestListenersHearNoMore(t *testing.T) {
 	each(t, func(t *rapid.T, s scheduler) {
 		l := &listener{hears: policy.News(rapid.Uint32().Draw(t, "hears"))}

@@ -147,8 +147,8 @@ func (c *Core) trimmed(k *policy.Ask, n *policy.Node, room heddle.Resource) hedd
 	return k.Size()
 }
 
-// fills reports whether a container of the ask may run beside a reservation until by. The ask that the node is reserved
-// for does not run beside its own reservation.
+// fills reports whether a container of the ask may run beside a reservation until by. The ask that waits for the
+// reserved node itself does not fit there.
 func (c *Core) fills(k *policy.Ask, reservation *policy.Container, by heddle.Time) bool {
 	return k != reservation.Ask() && c.filler.Fill(c.v, k, by)
 }

@@ -15,18 +15,18 @@ import (
 	"heddle/sched"
 )
 
-// A job of a crowd: tasks of one size, all at once, and for MapReduce half as many reduces.
+// A crowdJob has tasks of one size, all at once, and for MapReduce half as many reduces.
 type crowdJob struct {
 	Kind   heddle.Kind
 	Tasks  int
 	Size   heddle.Resource
-	Length int // seconds a task runs at most; the shortest runs half as long
+	Length int // maximum seconds a task runs; the shortest runs half as long
 	Local  bool
 	User   int
 }
 
-// A crowd is more small jobs than the cluster has room for, each followed by the next as it ends, and a
-// few large ones, likewise, that they keep waiting.
+// A crowd is more small jobs than the cluster has room for, each followed by another when it ends, and a few large
+// ones, followed likewise, that the small ones keep waiting.
 type crowd struct {
 	Nodes        int
 	Small, Large []crowdJob
@@ -34,7 +34,7 @@ type crowd struct {
 	Seed         uint64
 }
 
-// half is half of a node of a crowd's cluster.
+// half is half a node of a crowd's cluster.
 var half = heddle.Of(8192, 8000)
 
 func drawJob(t *rapid.T, large bool) crowdJob {
@@ -65,7 +65,7 @@ var crowds = rapid.Custom(func(t *rapid.T) crowd {
 	return c
 })
 
-// A waiting drives a core with a crowd as a cluster would, and looks how long applications are passed over.
+// A waiting drives a core with a crowd as a cluster would, and checks how long applications are passed over.
 type waiting struct {
 	crowd
 	set    policy.Set
@@ -74,9 +74,9 @@ type waiting struct {
 	now    heddle.Time
 	jobs   []*liveJob // by AppID
 	small  int        // alive
-	born   int        // small jobs so far
+	born   int        // small jobs submitted so far
 	run    []runningTask
-	hold   heddle.Span // the longest a task has held its room
+	hold   heddle.Span // the longest time a task has held its room
 	broken string
 }
 
@@ -86,21 +86,21 @@ type liveJob struct {
 	asked  bool
 	left   int
 	over   bool
-	since  heddle.Time // asking with an open gate; −1 = it is not
-	ahead  int         // others whose turn was first as its patience ended; −1 = it has not
-	passed heddle.Time // PassedOver as last seen
+	since  heddle.Time // since when it asks with an open gate; −1 means it does not
+	ahead  int         // applications ahead of it when its patience ended; −1 means it has not ended
+	passed heddle.Time // PassedOver when last looked at
 }
 
 type runningTask struct {
 	id      heddle.ContainerID
 	app     heddle.AppID
 	granted heddle.Time
-	left    heddle.Span // to run
+	left    heddle.Span // time left to run
 }
 
-// patience is that of the sets under test, look how often the order looks whether it is over, reports how often
-// a node reports, and longest how long a task holds its room at most: up to 6 s it runs, and begins to at its
-// master's next beat but one.
+// patience is that of the sets under test, look is how often the order checks whether it is over, reports is how often
+// a node reports, and longest is how long a task holds its room at most: it runs for up to 6 s, and starts at its
+// master's next heartbeat but one.
 const (
 	patience = 10 * heddle.Second
 	look     = 5 * heddle.Second
@@ -141,7 +141,7 @@ func (w *waiting) submit(j crowdJob, large int) {
 	})
 }
 
-// ask is what a job's master asks for as it comes up.
+// ask sends what a job's master asks for when it starts.
 func (w *waiting) ask(id heddle.AppID) {
 	j := w.jobs[id]
 	j.asked, j.left = true, j.Tasks
@@ -181,8 +181,8 @@ func (w *waiting) step(ev heddle.Event) {
 	}
 }
 
-// quarter is a quarter of a second: masters ask, tasks run and end, every fourth time a node reports, and
-// who waits is looked at.
+// quarter simulates a quarter of a second: masters ask, tasks run and end, a node reports in every fourth quarter, and
+// waiting applications are checked.
 func (w *waiting) quarter(i int) {
 	w.now = w.now.Plus(tickStep)
 	for w.small < w.Alive {
@@ -211,7 +211,7 @@ func (w *waiting) quarter(i int) {
 	w.look()
 }
 
-// tasks has running tasks get on, report, and end.
+// tasks makes running tasks progress, report and end.
 func (w *waiting) tasks(i int) {
 	for _, r := range slices.Clone(w.run) {
 		x := w.core.View().Container(r.id)
@@ -250,7 +250,7 @@ func (w *waiting) tasks(i int) {
 	}
 }
 
-// ended counts a task's end; a job whose last it was is followed by the next of its sort.
+// ended counts a task's end; if it was a job's last, another job of the same size class follows.
 func (w *waiting) ended(id heddle.AppID) {
 	j := w.jobs[id]
 	if j.left--; j.left > 0 {
@@ -265,7 +265,7 @@ func (w *waiting) ended(id heddle.AppID) {
 	}
 }
 
-// look brings up to date since when every application has been asking with an open gate.
+// look updates since when every application has been asking with an open gate.
 func (w *waiting) look() {
 	v := w.core.View()
 	for id, j := range w.jobs {
@@ -289,7 +289,7 @@ func (w *waiting) look() {
 	}
 }
 
-// open reports whether the application asks for anything that no gate keeps it from.
+// open reports whether the application asks for anything that no gate holds back.
 func (w *waiting) open(a *policy.App) bool {
 	for _, k := range a.Asks() {
 		if k.Count() == 0 {
@@ -306,7 +306,7 @@ func (w *waiting) open(a *policy.App) bool {
 	return false
 }
 
-// before counts the applications that ask for something and were passed over earlier.
+// before counts the applications that ask for something and have been passed over for longer.
 func (w *waiting) before(a *policy.App) (n int) {
 	v := w.core.View()
 	for id := range v.AppIDs() {
@@ -321,21 +321,20 @@ func (w *waiting) before(a *policy.App) (n int) {
 	return n
 }
 
-// judge holds the wait of an application that is looked at, or was given something just now, against the
-// bound.
+// judge compares the wait of an application that is being checked, or has just been given something, with the bound.
 func (w *waiting) judge(id heddle.AppID) {
 	j := w.jobs[id]
 	if j.since < 0 || j.ahead < 0 {
 		return
 	}
 	waited := w.now.Since(max(j.since, j.passed))
-	bound := patience + look + heddle.Span(j.ahead+1)*2*(longest+reports) + heddle.Second/4 // it is looked at in quarters
+	bound := patience + look + heddle.Span(j.ahead+1)*2*(longest+reports) + heddle.Second/4 // it is checked every quarter of a second
 	if waited > bound && w.broken == "" {
 		w.broken = fmt.Sprintf("at %v application %d (%+v) has been passed over for %v; %d were ahead of it, the bound is %v", w.now, id, j.crowdJob, waited, j.ahead, bound)
 	}
 }
 
-// spans are the patience, in seconds, of everything in heddle that has any.
+// spans are the patience, in seconds, of every policy in heddle that has one.
 type spans struct{ order, share, node, executor int }
 
 func (p spans) set() policy.Set {
@@ -353,7 +352,7 @@ place:
 	return scheduler{name: "heddle", profile: "heddle", changes: changes, capacity: capacityConfig(nil, q)}.set()
 }
 
-// passedOver is five minutes of a crowd.
+// passedOver runs five minutes of a crowd.
 func (c crowd) passedOver(p spans) *waiting {
 	w := newWaiting(c, p.set())
 	for i := 0; i < 1200 && w.broken == ""; i++ {
@@ -370,7 +369,7 @@ const (
 	ever  = 86400
 )
 
-// executors is a crowd of executors alone, of which no estimate says when they end.
+// executors returns a crowd of executors only, for which no estimate says when they end.
 func executors(seed int) crowd {
 	nodes := 2 + seed%4
 	return crowd{
@@ -380,7 +379,7 @@ func executors(seed int) crowd {
 	}
 }
 
-// Nobody whose gate is open is passed over for longer than the bound that package shortest states.
+// No application with an open gate is passed over for longer than the bound that package shortest states.
 func TestNobodyIsPassedOverForEver(t *testing.T) {
 	all := spans{short, short, short, short}
 	for seed := range 10 {
@@ -395,7 +394,7 @@ func TestNobodyIsPassedOverForEver(t *testing.T) {
 	})
 }
 
-// Without the patience of one of those that have any, some crowd keeps somebody waiting for longer.
+// Without the patience of one of the policies that have one, some crowd keeps an application waiting for longer.
 func TestWhoWouldBePassedOver(t *testing.T) {
 	for _, c := range []struct {
 		name  string
