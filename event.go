@@ -62,7 +62,7 @@ type (
 		User      UserID
 		Priority  int32 // higher goes first
 		Framework Framework
-		Master    Resource // size of the ApplicationMaster; zero if none is wanted: it runs already, and no limit rejects the application
+		Master    Resource // size of its container; zero if none is wanted: it runs already, and no limit rejects it
 		Facts     Facts
 	}
 
@@ -267,7 +267,7 @@ type LastRun struct {
 	Heap       int64    // MiB: the largest live heap measured in the last one's master
 	Outside    int64    // MiB: what that master's process used outside its heap
 	Maps       int32    // of the master with this heap
-	TooSmall   int64    // MiB: the largest heap, cut to fit a container smaller than requested, with which a master failed by itself
+	TooSmall   int64    // MiB: the largest heap, cut to fit a shrunk container, in which a master failed by itself
 }
 
 // Demand is what a job's tasks would hold at once if it had all that it will ask for: a number of containers of one

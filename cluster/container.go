@@ -311,7 +311,7 @@ func (c *Cluster) Adopt(a *App, n *Node, kind heddle.Kind, priority int32, alloc
 	return x
 }
 
-// countUnserved updates the number of unserved applications for one that was unserved before if was is set.
+// countUnserved updates the number of unserved applications after a change to a; was is whether it was unserved before.
 func (c *Cluster) countUnserved(a *App, was bool) {
 	switch is := a.Unserved(); {
 	case is && !was:
@@ -341,7 +341,7 @@ func (c *Cluster) enlist(x *Container) {
 	c.hold(x, &x.limit)
 }
 
-// borrow takes the part of x's processors that the node does not have free from the application's pool.
+// borrow takes from the application's pool the part of x's processors that the node does not have free.
 func (c *Cluster) borrow(x *Container) {
 	short := x.limit[heddle.CPU] - x.node.Free()[heddle.CPU]
 	if short <= 0 || !x.node.lends {

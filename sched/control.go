@@ -77,7 +77,7 @@ func (c *Core) carryOut(s policy.Step, by string) {
 		}
 		s.Limit = c.resized(x, s.Limit)
 		more, free := s.Limit.Minus(x.Limit()), x.Node().Free()
-		overfull := !c.v.Fits(heddle.Resource{}, free) // while loans are being paid back, less for one container is not more for the node
+		overfull := !c.v.Fits(heddle.Resource{}, free) // while loans come back, less for one is not more for the node
 		if s.Limit.AnyNegative() || more.IsZero() || overfull && x.Node().Lends() || !c.v.Fits(more, free) || !c.mayGrow(x, more) {
 			return
 		}

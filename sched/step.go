@@ -44,7 +44,7 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	if c.version != before {
 		c.revise()
 		c.wakeNamed()
-		if _, ok := ev.(heddle.Output); !ok || c.version != before+1 { // output alone makes no room, and there are many such events
+		if _, ok := ev.(heddle.Output); !ok || c.version != before+1 { // that alone makes no room, and is frequent
 			c.offerPicks()
 		}
 	}
