@@ -8,54 +8,55 @@ import (
 	"heddle/rm"
 )
 
-// A lane is what the loop is asked for, by how long it may wait. Reads have none: see reads.go.
+// A lane is a class of calls to the loop, by how long they may wait. Reads have no lane: see reads.go.
 type lane int
 
 const (
-	beatLane   lane = iota // what nodes, their agents and masters say: the cluster stands still without it
-	joinLane               // NodeManagers that register: whoever can make one up can make up thousands
-	changeLane             // what clients and administrators say
+	beatLane   lane = iota // calls of nodes, their agents and masters: the cluster stands still without them
+	joinLane               // NodeManagers that register: a caller that can make one up can make up thousands
+	changeLane             // changes by clients and administrators
 )
 
-// maxBeats is how many calls wait in the first lane. Of nodes and masters more wait to be let in.
+// maxBeats is how many calls wait in the first lane. Further calls of nodes and masters block until there is room.
 const maxBeats = 4096
 
-// How many calls of each lane the loop takes before it looks at the next: no lane waits for ever.
+// How many calls of each lane the loop takes before it looks at the next lane, so that no lane waits for ever.
 const (
 	beatsPerTurn   = 64
 	joinsPerTurn   = 8
 	changesPerTurn = 16
 )
 
-// longestTurn is how long the calls of a lane but the first go on before the loop looks at the next; one that takes longer is the last.
+// longestTurn is how long the loop stays with a lane other than the first. A call that begins within this time is finished.
 const longestTurn = time.Millisecond
 
-// parts is how many parts of its time the loop has of which NodeManagers that register have one, and readers another. Whoever makes
-// NodeManagers up leaves time for others, who look at what has changed; 10,000 genuine ones have registered after a few seconds.
+// parts is the number of parts that the loop's time is divided into. NodeManagers that register get one of them, and readers get
+// another. A caller that makes NodeManagers up thus leaves time for those who read what has changed. 10,000 genuine NodeManagers
+// register within a few seconds.
 const parts = 10
 
-// longestRest is how long there is no time after what took long at the most: it may be that the machine stood still.
+// longestRest bounds the rest after a long piece of work, because the machine may have stood still.
 const longestRest = time.Second
 
-// A share is one of the parts of the loop's time. What is spent of it goes by the time of a processor: while other processes have that,
-// nothing is. So a loop that has a processor now and then has a larger part of what it gets for this.
+// A share is one of the parts of the loop's time. It is measured in processor time, so nothing is spent while other processes have
+// the processor. A loop that gets a processor only now and then thus has a larger part of its time for this.
 type share struct {
-	from time.Time // there is time again
+	from time.Time // when there is time again
 }
 
-// spend does what there is time for. After it there is none for a while.
-func (s *share) spend(f func()) (took time.Duration) {
+// spend runs f. After that the share has no time for a while. Time that was not used before, up to credit, shortens this rest.
+func (s *share) spend(credit time.Duration, f func()) (took time.Duration) {
 	began := time.Now()
 	took = worked(f)
-	took = min(took, time.Since(began)) // where the time is made up, as in tests, nothing takes any
-	s.from = began.Add(until(took))
+	took = min(took, time.Since(began)) // under a simulated clock, as in tests, nothing takes any time
+	s.from = latest(s.from, began.Add(-credit)).Add(until(took))
 	return took
 }
 
-// until is when, after the beginning of what took so long, that is one of the parts of the time since then.
+// until returns the time, counted from the beginning of work that took so long, after which the work is one part of it.
 func until(took time.Duration) time.Duration { return min(parts*took, took+longestRest) }
 
-// lanes are the calls that wait for the loop.
+// lanes holds the calls that wait for the loop.
 type lanes struct {
 	beats chan func()
 
@@ -63,22 +64,22 @@ type lanes struct {
 	joins   fairQueue[func()]
 	changes fairQueue[func()]
 
-	share share // of those that register; the loop's own
+	share share // of NodeManagers that register; owned by the loop
 }
 
 func newLanes() *lanes {
 	return &lanes{beats: make(chan func(), maxBeats)}
 }
 
-// waiting is how many calls there are.
+// waiting returns the number of waiting calls.
 func (l *lanes) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.beats) + l.joins.n + l.changes.n
 }
 
-// run runs calls, the most urgent first, and reports whether changes are left. The one that woke the loop, if any, has left its
-// lane. NodeManagers that register have a part of its time.
+// run runs calls, the most urgent first, and reports whether changes are left. The call that woke the loop, if any, is no longer
+// in its lane. NodeManagers that register get their share of the time.
 func (l *lanes) run(woke func()) (more bool) {
 	n := beatsPerTurn
 	if woke != nil {
@@ -95,19 +96,19 @@ func (l *lanes) run(woke func()) (more bool) {
 		break
 	}
 	if at, ok := l.due(); ok && time.Until(at) <= 0 {
-		l.share.spend(func() { l.some(&l.joins, joinsPerTurn) })
+		l.share.spend(0, func() { l.some(&l.joins, joinsPerTurn) })
 	}
 	return l.some(&l.changes, changesPerTurn)
 }
 
-// due is when the loop takes more of those that register; ok is false where none do.
+// due returns when the loop takes more NodeManagers that register; ok is false if none do.
 func (l *lanes) due() (at time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.share.from, l.joins.n > 0
 }
 
-// some runs so many calls of a queue at the most, or those that begin within longestTurn, and reports whether some are left.
+// some runs at most this many calls of a queue, and only those that begin within longestTurn. It reports whether some are left.
 func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
 	next := func() (func(), bool) {
 		l.mu.Lock()
@@ -127,12 +128,12 @@ func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
 	return q.n > 0
 }
 
-// enter has the loop run f, unless ctx has ended by then.
+// enter makes the loop run f, unless ctx has ended by then.
 func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 	came := time.Now()
 	do := func() {
 		r.watch.lag.Add(time.Since(came))
-		if ctx.Err() == nil { // otherwise nobody waits any more
+		if ctx.Err() == nil { // otherwise the caller no longer waits
 			f()
 		}
 	}
@@ -143,7 +144,7 @@ func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 		if in == changeLane {
 			return r.lanes.changes.push(CallerOf(ctx), do)
 		}
-		// There are no more than calls that were let in, and a NodeManager that is refused may give up.
+		// The number of these is bounded by the calls that are admitted, and a NodeManager that is refused may give up.
 		r.lanes.joins.add(CallerOf(ctx), do)
 		return nil
 	}
@@ -157,13 +158,13 @@ func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 	}
 }
 
-// answer is what a call of the loop came to.
+// answer is the result of a call of the loop.
 type answer[T any] struct {
 	value T
 	err   error
 }
 
-// call has the loop run f and waits until f, or something f arranged for, replies.
+// call makes the loop run f and waits until f, or something that f arranged for, replies.
 func call[T any](ctx context.Context, r *RM, in lane, f func(reply func(T, error))) (T, error) {
 	ch := make(chan answer[T], 1)
 	var none T
@@ -173,7 +174,7 @@ func call[T any](ctx context.Context, r *RM, in lane, f func(reply func(T, error
 	return await(ctx, r, ch)
 }
 
-// await waits for what a call came to.
+// await waits for the result of a call.
 func await[T any](ctx context.Context, r *RM, ch <-chan answer[T]) (none T, err error) {
 	select {
 	case a := <-ch:
@@ -185,16 +186,16 @@ func await[T any](ctx context.Context, r *RM, ch <-chan answer[T]) (none T, err 
 	}
 }
 
-// say says to the machine what with makes of the call's number, and waits for the answer.
+// say sends the machine the message that with makes for the call's number, and waits for the answer.
 func say[T any](ctx context.Context, r *RM, in lane, with func(rm.Call) rm.Message) (T, error) {
 	return call(ctx, r, in, func(reply func(T, error)) { tell(r, with, reply) })
 }
 
-// tell is say within the loop: whoever waits for the answer has it from reply.
+// tell is say within the loop: it passes the answer to reply.
 func tell[T any](r *RM, with func(rm.Call) rm.Message, reply func(T, error)) {
 	r.last++
 	r.waiting[r.last] = func(v any, err error) {
-		t, _ := v.(T) // nil where it says no more than that it is done
+		t, _ := v.(T) // nil if the answer only says that it is done
 		reply(t, err)
 	}
 	r.step(with(r.last))

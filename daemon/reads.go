@@ -11,46 +11,46 @@ import (
 	"heddle/rm"
 )
 
-// Reads are answered from a view of the machine, which does not change and is shared by all who read. A reader is given one
-// that shows all that had happened when it asked. Where the last one does, it does not wait; otherwise it wants another one,
-// which the loop makes of what has changed, in pieces, in the time that it has for that. While nobody reads nothing is made.
+// Reads are answered from a view of the machine, which is immutable and shared by all readers. A reader gets a view that shows
+// everything that had happened when it asked. If the last view does, the reader does not wait. Otherwise the loop makes another
+// view from what has changed, in pieces, within the readers' share of its time. While there are no readers, it makes none.
 //
-// What no view has is asked of the machine: one question at a time, in the same share of the loop's time. Questions of one
-// caller wait behind each other, and the same question of several is asked once.
+// What no view contains is asked of the machine: one question at a time, within the same share of the loop's time. Questions of
+// one caller wait behind each other, and the same question of several callers is asked once.
 type reads struct {
 	view  atomic.Pointer[published] // the last one; nil before the first
-	stale atomic.Bool               // something has happened that it does not show
+	stale atomic.Bool               // something has happened that the view does not show
 
 	mu    sync.Mutex
-	next  *round // those who want a view that is not being made yet; nil for nobody
+	next  *round // readers who want a view that is not being made yet; nil for none
 	queue fairQueue[*question]
-	asked map[any]*question // those of the queue
-	light int               // how many wait, for a view or an answer, who use little
+	asked map[any]*question // the questions in queue, by key
+	light int               // readers who use little and wait for a view or an answer
 
 	views, questions, dropped atomic.Uint64
 	busy                      atomic.Int64
 
 	// What follows belongs to the loop.
-	making   *round // those who wait for the view that is being made; nil for none
+	making   *round // readers who wait for the view that is being made; nil for none
 	share    share
-	lights   share     // another one, while somebody waits who uses little
+	lights   share     // a second share, used while a reader waits who uses little
 	viewFrom time.Time // when there is time for another view
 }
 
-// A round is the readers that wait for the same view.
+// A round is a group of readers who wait for the same view.
 type round struct {
-	n    int // of them
+	n    int // of readers
 	done chan struct{}
 }
 
-// A published is a view, with what is worked out of it once it is wanted.
+// A published is a view, with results that are computed from it on first use.
 type published struct {
 	*rm.View
 	queues func() []rm.QueueReport
 }
 
-// A Memo is what is kept of an application's report once it was put together for somebody, by whether that one may see all of it:
-// the Memo of [rm.AppReport]. It is gone with the first view that shows the application changed.
+// A Memo keeps the encoded report of an application: Whole for callers who may see all of it, Masked for the others. It is the Memo
+// of [rm.AppReport], and ends with the first view that shows a change of the application.
 type Memo struct{ Whole, Masked atomic.Value }
 
 func newMemo() any { return new(Memo) }
@@ -60,18 +60,20 @@ type question struct {
 	key    any
 	ask    func(rm.Reports) any
 	answer any
-	n      int // callers who wait for the answer
+	n      int // of callers who wait for the answer
 	done   chan struct{}
 }
 
 const (
-	// piece is how many applications and nodes are looked at for a view at a time, and containers for a list.
+	// piece is how many applications and nodes are added to a view at a time, and containers to a list.
 	piece = 256
-	// viewsApart is the least time between two views. What they may take of the loop's time is bounded beside it: see share.
+	// viewsApart is the least time between two views. Their part of the loop's time is bounded too: see share.
 	viewsApart = time.Millisecond
+	// readCredit is how much unused time counts later. It is enough for two milliseconds of views and questions in a row.
+	readCredit = 2 * parts * time.Millisecond
 )
 
-// current waits until the last view shows all that had happened by now.
+// current waits until the last view shows everything that has happened by now.
 func (r *RM) current(ctx context.Context) error {
 	d := &r.reads
 	if !d.stale.Load() {
@@ -100,7 +102,7 @@ func (r *RM) current(ctx context.Context) error {
 	}
 }
 
-// wait counts a caller who uses little among those who wait, until it is done.
+// wait counts a caller who uses little among the waiting readers, until done is called.
 func (d *reads) wait(ctx context.Context) (done func()) {
 	if !ReadingOf(ctx).usesLittle() {
 		return func() {}
@@ -114,7 +116,7 @@ func (d *reads) wait(ctx context.Context) (done func()) {
 	return func() { count(-1) }
 }
 
-// nudge has the loop look for something to do.
+// nudge wakes the loop.
 func (r *RM) nudge() {
 	select {
 	case r.wake <- struct{}{}:
@@ -122,7 +124,7 @@ func (r *RM) nudge() {
 	}
 }
 
-// look answers a question by what f finds in a view.
+// look returns what f finds in a current view.
 func look[T any](ctx context.Context, r *RM, f func(*published) (T, error)) (T, error) {
 	var none T
 	if err := r.current(ctx); err != nil {
@@ -137,8 +139,8 @@ func look[T any](ctx context.Context, r *RM, f func(*published) (T, error)) (T, 
 	return f(r.reads.view.Load())
 }
 
-// Begin begins the answer that a call is for, as [budget.Begin] does: there is what it is made of. Its error is ErrBusy where there is no
-// memory for it.
+// Begin begins the answer to a call, as [budget.Begin] does, once its data is there. The error is ErrBusy if there is no memory for
+// the answer.
 func Begin(ctx context.Context) error {
 	err := budget.Begin(ctx)
 	if errors.Is(err, budget.ErrFull) {
@@ -147,7 +149,7 @@ func Begin(ctx context.Context) error {
 	return err
 }
 
-// ask has the machine asked what f asks. Questions with the same key are the same question.
+// ask asks the machine with f. Questions with the same key are the same question.
 func ask[T any](ctx context.Context, r *RM, key any, f func(rm.Reports) (T, error)) (T, error) {
 	var none T
 	if err := Begin(ctx); err != nil {
@@ -177,7 +179,7 @@ func ask[T any](ctx context.Context, r *RM, key any, f func(rm.Reports) (T, erro
 	}
 }
 
-// question is the one of a key that waits to be asked, with one more who waits for the answer.
+// question returns the waiting question of a key, a new one if there is none, and counts one more caller.
 func (r *RM) question(ctx context.Context, key any, f func(rm.Reports) any) (*question, error) {
 	d := &r.reads
 	d.mu.Lock()
@@ -194,7 +196,7 @@ func (r *RM) question(ctx context.Context, key any, f func(rm.Reports) any) (*qu
 	return q, nil
 }
 
-// serveReads does what readers wait for, in the time that there is for it.
+// serveReads does what readers wait for, within their share of the time.
 func (r *RM) serveReads() {
 	d := &r.reads
 	now := time.Now()
@@ -205,14 +207,14 @@ func (r *RM) serveReads() {
 	if now.Before(of.from) {
 		of = &d.lights
 	}
-	took := of.spend(func() {
+	took := of.spend(readCredit, func() {
 		r.publish(now)
 		r.answerOne()
 	})
 	d.busy.Add(int64(took))
 }
 
-// publish goes on with the view that readers wait for.
+// publish continues the view that readers wait for.
 func (r *RM) publish(now time.Time) {
 	d := &r.reads
 	if d.making == nil {
@@ -239,7 +241,7 @@ func (r *RM) publish(now time.Time) {
 	d.making, d.viewFrom = nil, now.Add(viewsApart)
 }
 
-// answerOne asks the machine one question, if there is any.
+// answerOne asks the machine one waiting question, if there is one.
 func (r *RM) answerOne() {
 	d := &r.reads
 	for {
@@ -257,13 +259,13 @@ func (r *RM) answerOne() {
 			continue
 		}
 		q.answer = q.ask(r.m.Reports().At(r.at(time.Now())))
-		d.questions.Add(1) // before whoever asked goes on, who may look how many there were
+		d.questions.Add(1) // before the caller continues, which may read the count
 		close(q.done)
 		return
 	}
 }
 
-// due is when there is something to do for readers; ok is false for nothing.
+// due returns when there is something to do for readers; ok is false if there is nothing.
 func (d *reads) due() (at time.Time, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -291,11 +293,11 @@ func latest(a, b time.Time) time.Time {
 type ReadStats struct {
 	Views     uint64        // made
 	Questions uint64        // asked of the machine
-	Dropped   uint64        // questions that nobody waited for any more
-	Busy      time.Duration // of a processor, that all this took
+	Dropped   uint64        // questions that no caller waited for any more
+	Busy      time.Duration // processor time spent on all this
 }
 
-// ReadStats says what the loop has done for readers.
+// ReadStats returns what the loop has done for readers.
 func (r *RM) ReadStats() ReadStats {
 	d := &r.reads
 	return ReadStats{d.views.Load(), d.questions.Load(), d.dropped.Load(), time.Duration(d.busy.Load())}

@@ -253,14 +253,22 @@ func work(d time.Duration) {
 func TestShareOfProcessor(t *testing.T) {
 	var s share
 	began := time.Now()
-	s.spend(func() { time.Sleep(50 * time.Millisecond) })
+	s.spend(0, func() { time.Sleep(50 * time.Millisecond) })
 	if rest := s.from.Sub(began); rest > 250*time.Millisecond && runtime.GOOS == "linux" {
 		t.Errorf("after a sleep of 50 ms others wait for %v", rest)
 	}
 	began = time.Now()
-	s.spend(func() { work(time.Millisecond) })
+	s.spend(0, func() { work(time.Millisecond) })
 	if rest := s.from.Sub(began); rest < 10*time.Millisecond {
 		t.Errorf("after a millisecond of work others wait for %v", rest)
+	}
+	s.from = began.Add(-time.Hour)
+	for i, long := range []time.Duration{time.Millisecond, time.Millisecond, 5 * time.Millisecond} {
+		now := time.Now()
+		s.spend(30*time.Millisecond, func() { work(long) })
+		if rest := s.from.Sub(now); rest > 0 != (i == 2) {
+			t.Errorf("with three milliseconds of unused time others wait for %v after piece %d, of %v", rest, i, long)
+		}
 	}
 	if got := until(time.Minute); got != time.Minute+longestRest {
 		t.Errorf("after a minute in which the machine stood still others wait until %v", got)

@@ -18,9 +18,9 @@ var rewrite = flag.Bool("rewrite", false, "write the page of the schema anew")
 
 const docHead = `# Scenario files
 
-A scenario is a YAML file with a cluster, the work it is given, what goes wrong, and which physical effects count.
-` + "`heddle sim run FILE.yaml`" + ` runs it; ` + "[`scenarios/`](../scenarios)" + ` has some. [` + "`scenario/schema.json`" + `](../scenario/schema.json) describes
-the files for editors. This page is made from it: change it there, and ` + "`make rewrite`" + ` brings the page up to date.
+A scenario is a YAML file with a cluster, its work, the faults, and the physical effects that count.
+` + "`heddle sim run FILE.yaml`" + ` runs it; ` + "[`scenarios/`](../scenarios)" + ` has examples. [` + "`scenario/schema.json`" + `](../scenario/schema.json) describes
+the files for editors. This page is generated from that schema: edit the schema, and ` + "`make rewrite`" + ` updates the page.
 
 ` + "```yaml" + `
 name: morning
@@ -38,7 +38,7 @@ faults:
   - {kind: node_loss, at: 5m, node: n7, for: 10m}
 ` + "```" + `
 
-An unknown key, program or queue is an error with file, line and column that names what there is.
+An unknown key, program or queue is an error with file, line and column that lists the names there are.
 
 ## Values
 

@@ -88,30 +88,31 @@ const head = `<!-- Made by go test ./daemon/serve -run Authorisation -rewrite. C
 
 # Who may call what
 
-Each cell was called on a ResourceManager at work, and is what came of it. A test calls all of it again, and fails where a
-method or a route is in no row. Access lists restrict looking at applications as they restrict changes of them, over RPC, over
-REST and on pages; where they are off everybody who reaches a port looks at all of them. Callers are taken at their word about
-who they are ([daemon.md](daemon.md#who-may-reach-it)). Over HTTP changes are refused to all where the web server is not on loopback.
+Each cell is the result of a call to a running ResourceManager. A test makes all calls again, and fails if a method or a
+route is in no row. Access lists restrict who may look at applications as they restrict who may change them, over RPC,
+REST and on pages. If they are off, everybody who reaches a port may look at all applications. The daemon trusts the user
+name that a caller states ([daemon.md](daemon.md#who-may-reach-it)). Over HTTP changes are refused to all callers if the
+web server is not on loopback.
 
 | cell | means |
 |---|---|
-| yes | it is done, or looked up |
-| masked | an application is shown without its addresses and figures, and without more of it that [rest.md](rest.md#who-may-look-at-applications) names; of a node the containers of others are left out |
-| a name | it is refused with this exception, whose name ends with ` + "`Exception`" + ` in most. Where all callers have the same one, it is for what was asked and not for who asked |
-| a number | the status of HTTP with which it is refused |
+| yes | the call is carried out, or the data is returned |
+| masked | an application is shown without its addresses and figures, and without other data that [rest.md](rest.md#who-may-look-at-applications) names; a node is shown without the containers of others |
+| a name | the call is refused with this exception, whose name ends with ` + "`Exception`" + ` in most cases. If all callers get the same one, the reason is the request and not the caller |
+| a number | the HTTP status with which the call is refused |
 
-The application is ann's, in a queue that carl administers; its own lists let vic look at it, and let those of the group of
-gus change it. The columns:
+The application is ann's, in a queue that carl administers. Its own lists let vic look at it, and let the group of gus
+change it. The columns:
 
 | caller | is |
 |---|---|
-| owner | who submitted the application |
-| viewer, group | whom its access lists name, by name to look, by group to change |
+| owner | the user who submitted the application |
+| viewer, group | users in its access lists, by name to look and by group to change |
 | queue | an administrator of its queue |
 | admin, service | a user of ` + "`yarn.admin.acl`" + `, and the one the daemon runs as |
-| other | somebody else |
-| proxy | who acts for the owner and may, by ` + "`hadoop.proxyuser.*`" + ` |
-| impostor | who acts for the owner and may not |
+| other | any other user |
+| proxy | a user who acts for the owner and may, by ` + "`hadoop.proxyuser.*`" + ` |
+| impostor | a user who acts for the owner and may not |
 `
 
 // A caller is somebody who calls over RPC.

@@ -1,28 +1,29 @@
-// Package uncrowded starts no more tasks on a node whose tasks wait more than they compute: its disk or
-// network is the bottleneck, and another task would slow those that run and gain next to nothing. Tasks that
-// write gigabytes take turns then, in the profile's order, in place of sharing the disk with all others.
+// Package uncrowded starts no more tasks on a node whose tasks wait more than they compute. The bottleneck of such a node is
+// its disk or network: another task would slow down the running ones and gain next to nothing. Tasks that write gigabytes
+// therefore take turns, in the profile's order, instead of sharing the disk with all others.
 //
-// It goes by what every NodeManager reports, which is how much processor time its containers use together, in
-// processors of the machine. That is divided among them: a map, and a reduce whose job's maps are over, counts as one
-// (as its vcores where it has less than one), an executor as its vcores. Masters and containers of other frameworks are
-// taken to use next to nothing, and so is a reduce that still copies: it waits for maps and not for the disk. A task that
-// runs too shortly to have been measured is taken to compute as much as others of its job, or else of the cluster. A node
-// that reports no use is never crowded. Tasks that use next to nothing do not count: what they wait for is elsewhere. Nor is a
-// node crowded whose machine has no processor to spare and mostly serves something other than the node's containers:
-// processors are what its tasks wait for, and others take what they leave.
+// The policy uses a figure that every NodeManager reports: how much processor time its containers use together, in processors of
+// the machine. It divides this figure among the node's tasks. A map counts as one task, and so does a reduce once its job's maps
+// are over; a task with less than one vcore counts as its vcores, and an executor counts as its vcores. Masters, containers of
+// other frameworks, and reduces that still copy are assumed to use next to nothing: such a reduce waits for maps, not for the
+// disk. A task that ends before it is measured is assumed to compute as much as other tasks of its job, or else of the cluster.
+// Tasks that use next to nothing do not count, because whatever they wait for is elsewhere. A node that reports no usage is never
+// crowded. Nor is a node whose machine has no processor to spare and mostly serves processes other than the node's containers:
+// its tasks wait for the processor.
 //
-// Where a node's agent says how busy its disks are, that tasks hold little of it counts only while they are quiet: others write
-// there too, since a file is written on three nodes and maps' output is read by reduces elsewhere. A map still goes where
-// tasks compute, and where there are none.
+// If a node's agent reports how busy the disks are, [Options.Share] counts only while the disks are quiet, because others write
+// there too: a file is written to three nodes, and reduces elsewhere read the output of maps. A map is still placed where tasks
+// compute, and where there are no tasks.
 //
-// Where agents measure each container, [Options.Measured] has it go by that: each task counts with what it uses itself, and not
-// at all where that is next to nothing.
+// If agents measure each container, [Options.Measured] uses those measurements: each task counts with its own usage, and not at
+// all if that is next to nothing.
 //
-// A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute, unless
-// the cluster has room for all that is asked for and a quarter to spare. One
-// whose job's maps are over, or are about to be, is refused nowhere, since it is all that its job waits for: it finds room, starts
-// and copies meanwhile. Nor is a task of an application of which no task runs, nor a map of a small application, one that holds
-// and asks for little of the cluster: large ones bring every node to its limit, and a small one adds little to what the disks do.
+// A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute, unless the
+// cluster has room for all requests and a quarter to spare. These are refused nowhere:
+//   - A reduce whose job's maps are over, or about to be. It is all that its job waits for, and it starts and copies meanwhile.
+//   - The first task of an application.
+//   - A map of a small application, one that holds and asks for little of the cluster. Large applications bring every node to
+//     its limit, and a small one adds little to the load of the disks.
 package uncrowded
 
 import (
@@ -36,27 +37,28 @@ import (
 
 // Options are the place's.
 type Options struct {
-	// Share is the part of the node that maps and reduces may hold in any case, by the dominant resource, as long as its disks
-	// are quiet. One that holds none of them takes one in any case then.
+	// Share is the part of a node, by the dominant resource, that maps and reduces may always hold while its disks are quiet. A
+	// node with quiet disks and no tasks always takes one.
 	Share float64 `yaml:"share"`
-	// Busy is the share of a processor that the node's tasks must use on average for it to take another.
+	// Busy is the share of a processor that the tasks of a node must use on average for the node to take another task.
 	Busy float64 `yaml:"busy"`
-	// Disk is the part of the time that a node's disks may be busy for Share to count, where its agent says so: the mean over
-	// them. Each task that was granted there since counts as 0.3 of it. 1 is no bound.
+	// Disk is the largest fraction of time that a node's disks may be busy, on average, to count as quiet. It applies if the
+	// node's agent reports it. Each task granted there since the last report adds 0.3. 1 means no bound.
 	Disk float64 `yaml:"disk"`
-	// Ahead is how many seconds before its maps are expected to end a job's reduces are refused nowhere: where none waits for a
-	// container, and the last one to get one has held it for as long as others did, less that. 0 is not before they have ended.
+	// Ahead is in seconds. A job's reduces are refused nowhere once its maps are expected to end within this time: no map waits
+	// for a container, and the last one to get a container has held it for as long as other maps did, less this time. With 0
+	// the maps must have ended.
 	Ahead float64 `yaml:"ahead"`
-	// Small is the part of the cluster, by the dominant resource, that an application holds and asks for at most, in all, for its
-	// maps to be refused nowhere.
+	// Small is a part of the cluster, by the dominant resource. The maps of an application that holds and asks for at most
+	// this much in total are refused nowhere.
 	Small float64 `yaml:"small"`
-	// Patience is how many seconds an application is passed over at most before any node will do.
+	// Patience is in seconds. An application that has been passed over for this long may use any node.
 	Patience float64 `yaml:"patience"`
-	// Measured has it go by what each task uses, on nodes that measure that.
+	// Measured uses the usage of each task, on nodes that measure it.
 	Measured bool `yaml:"measured"`
 }
 
-// Default are the defaults: tasks that compute more than half of the time are let in.
+// Default are the default options.
 var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Ahead: 4, Small: 0.2, Patience: 20}
 
 // A Place refuses crowded nodes.
@@ -65,43 +67,42 @@ type Place struct {
 	byApp   []app
 	cluster [heddle.NumKinds]mean
 	byNode  []report
-	asked   [heddle.NumKinds]bool // kinds that it is asked about
-	refused bool                  // somebody, since the last tick
-	late    bool                  // somebody's patience is over, or may be before it is looked again
-	ending  bool                  // somebody may ask for reduces that are refused nowhere
-	small   bool                  // somebody may ask for maps that are
-	turn    uint32                // which nodes are open to who is late, until the next tick
-	now     crowd                 // of the node that was looked at last
+	asked   [heddle.NumKinds]bool // the kinds of container that this place decides about
+	refused bool                  // a request was refused since the last tick
+	late    bool                  // the patience of an application is over, or may be over before the next tick
+	free    [heddle.NumKinds]bool // the kinds for which an application may have requests that are refused nowhere
+	turn    uint32                // selects the nodes that accept late applications until the next tick
+	now     crowd                 // the node that was examined last
 }
 
-// An app is what is known of an application.
+// An app is what the policy knows about an application.
 type app struct {
 	used [heddle.NumKinds]mean // shares of a processor that its tasks used
-	last heddle.Time           // when a map of it was granted last
+	last heddle.Time           // when its last map was granted
 }
 
-// A report is what a node said.
+// A report is what a node reported.
 type report struct {
-	used   float64 // share of a processor that a task used when it measured last, or what stands for that
-	others float64 // running mean of the part of its machine's work that others do while no processor is to spare
-	begun  int     // maps and reduces granted there since its disks were measured
+	used   float64 // the share of a processor that a task used at the last measurement; or unknown, or nothing
+	others float64 // running mean of the other processes' part of the machine's work, while no processor is to spare
+	begun  int     // maps and reduces granted there since its disks were last measured
 }
 
-// A crowd is what the tasks of a node are.
+// A crowd describes the tasks of a node at a time.
 type crowd struct {
-	node *policy.Node // nil where that has changed
+	node *policy.Node // nil if the node has changed since
 	at   heddle.Time
-	held heddle.Resource
-	busy bool // they compute as much as they must for the node to take another
+	held heddle.Resource // by maps and reduces
+	busy bool            // the tasks compute enough for the node to take another
 }
 
-// What stands for the share of a processor that a task used on a node.
+// Values of report.used that are not a share.
 const (
-	unknown = -1 // the node has not said what its containers use, or processors are what they lack
-	nothing = -2 // it has, while no task ran there for long enough to be measured, or those that did used next to nothing
+	unknown = -1 // the node has not reported the usage of its containers, or its tasks lack processors
+	nothing = -2 // no task ran there long enough to be measured, or those that did used next to nothing
 )
 
-// A mean is the mean of the first measurements, and a running mean of more.
+// A mean is the mean of the first 1/memory measurements, and a running mean after that.
 type mean struct {
 	value float64
 	count int // of measurements, up to 1/memory
@@ -154,7 +155,7 @@ func (p *Place) Hears() policy.News {
 	return policy.NodeUsage | policy.NodeDisks | policy.TaskUsage | policy.NodeUp | policy.AppAsked | policy.Granted | policy.Adopted | policy.Ended | policy.Suspended | policy.Resumed | policy.Resized
 }
 
-// Hear implements [policy.Listener]: it learns how much the tasks of jobs compute, and who has no maps left.
+// Hear implements [policy.Listener]. It learns how much the tasks of jobs compute, and which jobs have no maps left.
 func (p *Place) Hear(v policy.View, e policy.Effect) {
 	if e.Node == nil || e.Node == p.now.node {
 		p.now.node = nil
@@ -178,12 +179,11 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 			a := p.app(e.App)
 			a.last = max(a.last, e.Container.Granted())
 		}
-		p.ending = p.ending || p.asksLast(v, e.App)
-		p.small = p.small || p.asksFew(v, e.App)
+		p.noteFree(v, e.App)
 	}
 }
 
-// of is where it is kept what a node said.
+// of returns the report of a node.
 func (p *Place) of(n *policy.Node) *report {
 	for int(n.ID()) >= len(p.byNode) {
 		p.byNode = append(p.byNode, report{used: unknown})
@@ -191,7 +191,7 @@ func (p *Place) of(n *policy.Node) *report {
 	return &p.byNode[n.ID()]
 }
 
-// learn takes in what a node measured: so much for each of its tasks.
+// learn records a node's measurement for each of its tasks.
 func (p *Place) learn(v policy.View, n *policy.Node) {
 	r := p.of(n)
 	if p.shared(r, n) {
@@ -214,13 +214,13 @@ func (p *Place) learn(v policy.View, n *policy.Node) {
 	})
 }
 
-// note learns what a task uses.
+// note records the usage of a task.
 func (p *Place) note(x *policy.Container, used float64) {
 	p.app(x.App()).used[x.Kind()].add(used)
 	p.cluster[x.Kind()].add(used)
 }
 
-// app is where it is kept what is known of an application.
+// app returns what is known about an application.
 func (p *Place) app(a *policy.App) *app {
 	for int(a.ID()) >= len(p.byApp) {
 		p.byApp = append(p.byApp, app{})
@@ -228,7 +228,7 @@ func (p *Place) app(a *policy.App) *app {
 	return &p.byApp[a.ID()]
 }
 
-// own is the share of a processor that a container uses by its own measurement, at most 1; not ok where there is none.
+// own returns the share of a processor that a container uses by its own measurement, at most 1. It is not ok if there is none.
 func (p *Place) own(v policy.View, x *policy.Container) (used float64, ok bool) {
 	cpu, memory := x.Usage()
 	if !p.o.Measured || memory == 0 || !measured(v, x) {
@@ -237,11 +237,11 @@ func (p *Place) own(v policy.View, x *policy.Container) (used float64, ok bool) 
 	return min(1, float64(cpu)/1000), true
 }
 
-// profileEvery is how often agents measure containers.
+// profileEvery is the interval at which agents measure containers.
 const profileEvery = 5 * heddle.Second
 
-// shared reports whether processors are what a node's tasks lack, because others use its machine. A process that has just
-// begun, or has ended since, is none of the node's by its measurement: only what lasts is others'.
+// shared reports whether the tasks of a node lack processors because other processes use its machine. By the node's measurement,
+// a container that has just started or ended looks like another process, so only lasting use counts.
 func (p *Place) shared(r *report, n *policy.Node) bool {
 	used, others, spare := float64(n.CPUUsed()), float64(n.CPUOthers()), float64(n.CPUIdle())
 	if used <= 0 || spare < 0 || spare >= 1000*p.o.Busy {
@@ -251,18 +251,18 @@ func (p *Place) shared(r *report, n *policy.Node) bool {
 	return r.others > 0.5
 }
 
-// lasting is the weight of the last measurement in the running mean of what others do: it takes three in a row, which
-// is 9 s, for a machine that seems to serve others alone to be taken for one that mostly does.
+// lasting is the weight of the last measurement in the running mean of other processes' work. A machine that seems to serve only
+// others counts as shared after three measurements in a row, which take 9 s.
 const lasting = 0.25
 
 // Judge implements [policy.Place].
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a := k.App()
 	p.asked[k.Kind()] = p.asked[k.Kind()] || !v.Explaining()
-	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && p.ends(v, a) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
+	if k.Kind() == heddle.AM || a.Unserved() || p.goesAnywhere(v, a, k.Kind()) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
-	if k.Kind() == heddle.Reduce && p.slack(v) || k.Kind() == heddle.Map && p.few(v, a) {
+	if k.Kind() == heddle.Reduce && p.slack(v) {
 		return policy.Yes
 	}
 	if p.now.node != n || p.now.at != v.Now() {
@@ -275,40 +275,40 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	p.refused = p.refused || !v.Explaining()
 	no := policy.No(heddle.NodeCrowded)
 	if !p.opens(v, n, k.Kind()) && (!quiet || held.Share(n.Total()) >= p.o.Share) {
-		no.Skip = policy.SkipKind // whoever asks, and for however little: every container has some of each resource
+		no.Skip = policy.SkipKind // for every application and size: every container has some of each resource
 	}
 	return no
 }
 
-// slack reports whether all that is asked for, and a part of the cluster, fit into what is free: a reduce that only copies
-// keeps nobody from anything then.
+// slack reports whether all requests, and a part of the cluster besides, fit into the free resources. A reduce that only copies
+// then keeps no other request from running.
 func (p *Place) slack(v policy.View) bool {
 	total := v.Total()
 	return v.Fits(v.Root().Pending().Plus(total.Part(slackShare)), total.Minus(v.Used()))
 }
 
-// slackShare is the part of the cluster that must be free beside what is asked for, for whoever comes next.
+// slackShare is the part of the cluster that must stay free for the next requests.
 const slackShare = 0.25
 
-// quiet reports whether a node's disks are less busy than they may be, as far as is known.
+// quiet reports whether a node's disks are at most as busy as [Options.Disk] allows, as far as is known.
 func (p *Place) quiet(n *policy.Node) bool {
 	busy := n.DiskBusy()
 	return p.o.Disk == 1 || busy < 0 || float64(busy)/1000+begins*float64(p.of(n).begun) <= p.o.Disk
 }
 
-// begins is how busy a task keeps a node's disks that has yet to be measured: most read first, and then compute.
+// begins is how busy a task that is not measured yet is assumed to keep a node's disks: most tasks read first, and then compute.
 const begins = 0.3
 
-// opens reports whether the node may be open to somebody else who asks for a kind. To look for one whose patience is over costs
-// a look at all who ask: only some nodes are open to those, others after each tick.
+// opens reports whether the node may accept another application's request for a kind. Finding the applications whose patience is
+// over means examining all requests, so only some nodes accept those, and other nodes after each tick.
 func (p *Place) opens(v policy.View, n *policy.Node, k heddle.Kind) bool {
-	return v.Unserved() > 0 || k == heddle.Reduce && p.ending || k == heddle.Map && p.small || p.late && (uint32(n.ID())+p.turn)%uint32(1+v.Live()/openAtOnce) == 0
+	return v.Unserved() > 0 || p.free[k] || p.late && (uint32(n.ID())+p.turn)%uint32(1+v.Live()/openAtOnce) == 0
 }
 
-// openAtOnce is about how many nodes are open at once to those whose patience is over; all of a cluster that has no more.
+// openAtOnce is the approximate number of nodes that accept late applications at once. A cluster of at most this size opens all.
 const openAtOnce = 64
 
-// look is what the tasks of a node are now.
+// look examines the tasks of a node.
 func (p *Place) look(v policy.View, n *policy.Node) crowd {
 	used, tasks, held := 0.0, 0, heddle.Resource{}
 	now := p.of(n).used
@@ -321,7 +321,7 @@ func (p *Place) look(v policy.View, n *policy.Node) crowd {
 			if !known {
 				u = p.expect(v, x, now)
 			}
-			if u >= working { // else it waits for something else
+			if u >= working { // otherwise it waits for something else
 				used += u
 				tasks++
 			}
@@ -334,19 +334,18 @@ func (p *Place) look(v policy.View, n *policy.Node) crowd {
 // Ticks implements [policy.Ticker].
 func (p *Place) Ticks() (every, phase heddle.Span) { return lookEvery, 0 }
 
-// lookEvery is how often it is looked whether nodes are as crowded as before.
+// lookEvery is the interval at which refused requests are tried again.
 const lookEvery = 3 * heddle.Second
 
-// Tick implements [policy.Ticker]: who was refused may not be any more. It looks whether anybody's patience ends before
-// the next time.
+// Tick implements [policy.Ticker]. A refused request may pass now. Tick also finds out whether the patience of an application ends
+// before the next tick.
 func (p *Place) Tick(v policy.View) bool {
-	p.late, p.ending, p.small = heddle.Seconds(p.o.Patience) <= lookEvery, false, false
+	p.late, p.free = heddle.Seconds(p.o.Patience) <= lookEvery, [heddle.NumKinds]bool{}
 	p.turn++
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil && p.asks(a) {
 			p.late = p.late || v.Now().Since(a.PassedOver())+lookEvery > heddle.Seconds(p.o.Patience)
-			p.ending = p.ending || p.asksLast(v, a)
-			p.small = p.small || p.asksFew(v, a)
+			p.noteFree(v, a)
 		}
 	}
 	again := p.refused
@@ -354,7 +353,7 @@ func (p *Place) Tick(v policy.View) bool {
 	return again
 }
 
-// asks reports whether an application asks for a container of a kind that the place is asked about.
+// asks reports whether an application has requests of a kind that this place decides about.
 func (p *Place) asks(a *policy.App) bool {
 	for k, asked := range p.asked {
 		if asked && a.Waiting(heddle.Kind(k)) > 0 {
@@ -364,8 +363,8 @@ func (p *Place) asks(a *policy.App) bool {
 	return false
 }
 
-// expect is the share of a processor that a task uses, as far as anybody knows; 1 where nobody does. Now is what those
-// of its node use that are measured.
+// expect returns the share of a processor that a task is expected to use: that of the measured tasks of its node (now) if it is
+// measured, else the mean of its application, else that of the cluster, else 1.
 func (p *Place) expect(v policy.View, x *policy.Container, now float64) float64 {
 	kind := x.Kind()
 	switch {
@@ -380,7 +379,8 @@ func (p *Place) expect(v policy.View, x *policy.Container, now float64) float64 
 	}
 }
 
-// each is the share of a processor that one of the node's tasks uses, at most 1; [nothing] and not ok where none was measured.
+// each returns the share of a processor that one task of the node uses, at most 1. It returns nothing and false if none was
+// measured.
 func each(v policy.View, n *policy.Node) (used float64, ok bool) {
 	weights := 0.0
 	n.Each(func(x *policy.Container) bool {
@@ -395,11 +395,11 @@ func each(v policy.View, n *policy.Node) (used float64, ok bool) {
 	return min(1, float64(n.CPUUsed())/1000/weights), true
 }
 
-// working is the least share of a processor of a task that a disk or the network serves. Tasks that use less wait for
-// something that no other task of the node keeps from them. A virtual machine whose program sleeps uses some too.
+// working is the least share of a processor that a task waiting for a disk or the network uses. Tasks that use less wait for
+// something that the other tasks of the node do not compete for. A JVM whose program sleeps uses some too.
 const working = 0.05
 
-// weight is how much of a node's processor time a container has, beside a task that counts.
+// weight returns the part of a node's processor time that a container gets, relative to a task that counts.
 func weight(x *policy.Container) float64 {
 	switch {
 	case x.Suspended():
@@ -413,30 +413,35 @@ func weight(x *policy.Container) float64 {
 	}
 }
 
-// idle is the weight of a container that mostly waits for others.
+// idle is the weight of a container that mostly waits for other containers.
 const idle = 0.1
 
-// counts reports whether a container is a task that has work of its own to do: not a reduce that can only copy.
+// counts reports whether a container is a task with work of its own to do. A reduce that can only copy is not.
 func counts(x *policy.Container) bool {
 	return x.Kind() == heddle.Map || x.Kind() == heddle.Reduce && x.App().MapsOver()
 }
 
-// asksLast reports whether an application asks for reduces that are refused nowhere.
-func (p *Place) asksLast(v policy.View, a *policy.App) bool {
-	return a.Waiting(heddle.Reduce) > 0 && p.ends(v, a)
+// noteFree records the kinds for which an application has requests that are refused nowhere.
+func (p *Place) noteFree(v policy.View, a *policy.App) {
+	for _, k := range [...]heddle.Kind{heddle.Map, heddle.Reduce} {
+		p.free[k] = p.free[k] || a.Waiting(k) > 0 && p.goesAnywhere(v, a, k)
+	}
 }
 
-// asksFew reports whether an application asks for maps that are refused nowhere.
-func (p *Place) asksFew(v policy.View, a *policy.App) bool {
-	return a.Waiting(heddle.Map) > 0 && p.few(v, a)
+// goesAnywhere reports whether an application's tasks of a kind are refused nowhere: reduces whose maps are over or about to be,
+// and the maps of a small application.
+func (p *Place) goesAnywhere(v policy.View, a *policy.App, k heddle.Kind) bool {
+	switch k {
+	case heddle.Reduce:
+		return p.ends(v, a)
+	case heddle.Map:
+		return a.Used().Plus(a.Pending()).Share(v.Total()) <= p.o.Small
+	default:
+		return false
+	}
 }
 
-// few reports whether an application is small.
-func (p *Place) few(v policy.View, a *policy.App) bool {
-	return a.Used().Plus(a.Pending()).Share(v.Total()) <= p.o.Small
-}
-
-// ends reports whether the maps of an application are over or about to be, by how long others of them were held.
+// ends reports whether the maps of an application are over, or are about to be, judging by how long its other maps were held.
 func (p *Place) ends(v policy.View, a *policy.App) bool {
 	if a.MapsOver() {
 		return true
@@ -448,8 +453,8 @@ func (p *Place) ends(v policy.View, a *policy.App) bool {
 	return v.Now().Since(p.app(a).last) >= a.Held(heddle.Map)/heddle.Span(ended)-heddle.Seconds(p.o.Ahead)
 }
 
-// measured reports whether a container has run for long enough to be in what its node measured: NodeManagers measure
-// every 3 s (yarn.nodemanager.container-monitor.interval-ms), and a container from the second time on.
+// measured reports whether a container has run long enough to be part of its node's measurement. NodeManagers measure every 3 s
+// (yarn.nodemanager.container-monitor.interval-ms), and a container from its second measurement on.
 func measured(v policy.View, x *policy.Container) bool {
 	return x.State() == cluster.Running && v.Now().Since(x.Started()) >= 3*lookEvery
 }

@@ -71,40 +71,41 @@ const about = `<!-- Made by make truth. Changes are lost. -->
 
 Mixes of jobs ran on real Hadoop 3.4.2 and Spark 3.5.9: three NodeManagers of 2048 MiB, HDFS, the clients and the
 ResourceManager on one machine with 2 cores. They ran under the stock ResourceManager and under heddle rm, once under
-each scheduler. The simulator was given the job histories of one of those runs, and predicts all of them. When jobs were
-submitted and on which nodes their input lay are each run's own: clients start on the same cores, and the file system
-places files anew in each testbed.
+each scheduler. The simulator was given the job histories of one of those runs, and predicts all of them. The
+submission times of jobs and the nodes that hold their input are each run's own: clients start on the same cores, and
+the file system places files anew in each testbed.
 
-What the simulator is told beside the histories are the costs of starting and ending processes
-(test/hadoop/truth/bed.go), measured by jobs that ran alone (go run ./test/hadoop/truth -calibrate). They are of that
-machine. No constant is fitted on the mixes. What was added after comparisons with them has its figures from elsewhere:
+Besides the histories, the simulator is told the costs of starting and ending processes (test/hadoop/truth/bed.go),
+measured with jobs that ran alone (go run ./test/hadoop/truth -calibrate). They apply to that machine. No constant is
+fitted to the mixes. What was added after comparisons with them has its figures from elsewhere:
 
 - A NodeManager tells the ResourceManager at once that a container has ended (ContainerImpl's ContainerDoneTransition
   sends a heartbeat out of turn).
 - What a task computes is its counter, CPU_MILLISECONDS, and the start of its process. Tasks of a kind that could have
-  computed twice as much in their time are taken to wait besides (Parts in sim/parts.go). The twice was chosen with the
-  mixes' histories at hand: maps of the large word counts come to 0.8 to 1.6, of the large sleeping jobs to 6 and more.
+  computed twice as much in their time are assumed to wait as well (Parts in sim/parts.go). The factor of two was
+  chosen with the mixes' histories at hand: maps of the large word counts come to 0.8 to 1.6, those of the large
+  sleeping jobs to 6 and more.
 - The first process of a node, the first application of a ResourceManager's JVM and the end of a task's process cost
-  processor time of their own, and a process begins 0.17 s after its master has its container.
+  processor time of their own. A process begins 0.17 s after its master has its container.
 
-Under heddle rm the simulator drives the state machine that the daemon drives: asks are answered in the same call, nodes
-report as often as the daemon tells them to. A stock ResourceManager is simulated with its own timing.
+Under heddle rm the simulator drives the same state machine as the daemon: requests are answered in the same call, and
+nodes report as often as the daemon tells them to. A stock ResourceManager is simulated with its own timing.
 
-Waiting is from submission to the first task's start, and to the first executor's registration for Spark. Seconds.
-Many simulations were made of each run, which differ in the phases of nodes' heartbeats and, by up to 5 %, in what
-processes compute; the prediction is the median, and the range is where 90 % of them lie. The error is the difference as
-a part of what was measured. Where two masters ask at almost the same time, it is chance who comes first, and a job
-waits for a whole wave of the other's tasks or not: there the range is wide, and the median can be far from a single
-measurement. How much real runs of one mix under one scheduler differ was not measured. A pair of schedulers counts
-where the measured figures are more than 5 % apart.
+Waiting is the time from submission to the start of the first task, or for Spark to the registration of the first
+executor. All times are in seconds. Many simulations were made of each run. They differ in the phases of nodes'
+heartbeats and, by up to 5 %, in what processes compute. The prediction is the median, and the range contains 90 % of
+them. The error is the difference as a part of what was measured. If two masters make requests at almost the same
+time, chance decides which comes first, and whether a job waits for a whole wave of the other's tasks. The range is
+then wide, and the median can be far from a single measurement. How much real runs of one mix under one scheduler
+differ was not measured. A pair of schedulers counts if the measured figures are more than 5 % apart.
 
 `
 
 // aboutOwn stands above the errors by arm.
 const aboutOwn = `
-Predicted from the histories of the same run instead, what processes computed and how long tasks slept are that run's.
-What is left of the error then is the simulation's of the ResourceManager, of the masters and of how cores are shared, and
-chance; the difference is that two runs of the same jobs are not alike.
+If a run is predicted from its own histories instead, what processes computed and how long tasks slept are that run's.
+The remaining error then comes from the simulation of the ResourceManager, of the masters and of how cores are shared,
+and from chance. The difference between the two predictions comes from runs of the same jobs not being alike.
 
 `
 
@@ -112,21 +113,23 @@ chance; the difference is that two runs of the same jobs are not alike.
 const remains = `
 What is known of the misses, from the runs of November 2026, container by container:
 
-- Runs of the same jobs differ in what they compute. The maps of the two large word counts come to 89 to 110 core-s in the
-  five runs of words by the simulator's account, though they count the same words.
-- A master too large for what one ended task leaves waits for a node that is booked for it: the one that reports first
-  after its submission, which is chance. Under heddle-fair that is spark-1's. In 3 of 8 simulations it is booked on the
-  node of the real run, and in one of these the masters behind it come in the real order too: spark-2 last, small-2 early.
-- In words under heddle-capacity both masters ask within about a second. The first wave leaves room for two containers, on
-  a node that has no input of large-1 left. Whether large-1 has waited long enough for a better node before large-2 asks is
-  chance. In 1 of 3 simulations large-2 comes first, as it did; else it waits for the end of the wave.
-- A MapReduce master asks for reduces while its maps still wait, by how many maps are done at its call. One end before or
-  after a call decides whether a reduce takes a container for 15 s and more and waits there for maps: waves under
-  heddle-heddle, and large-1 of words under heddle-fair.
-- A master that starts beside a first wave of ten tasks takes 15 to 19 s, and 11 to 13 in the simulation: what
+- Runs of the same jobs differ in what they compute. By the simulator's account, the maps of the two large word counts
+  come to 89 to 110 core-s in the five runs of words, though they count the same words.
+- A master that is too large for what one ended task leaves waits for a node that is reserved for it: the one that
+  reports first after its submission, which is chance. Under heddle-fair that is spark-1's. In 3 of 8 simulations the
+  node of the real run is reserved for it, and in one of these the masters behind it come in the real order too:
+  spark-2 last, small-2 early.
+- In words under heddle-capacity both masters make requests within about a second. The first wave leaves room for two
+  containers, on a node that has no input of large-1 left. Whether large-1 has waited long enough for a better node
+  before large-2 makes requests is chance. In 1 of 3 simulations large-2 comes first, as it did in the real run;
+  otherwise it waits for the end of the wave.
+- A MapReduce master requests reduces while its maps still wait, by how many maps are done at its call. One map that
+  ends before or after a call decides whether a reduce takes a container for 15 s and more and waits there for maps.
+  This concerns waves under heddle-heddle, and large-1 of words under heddle-fair.
+- A master that starts beside a first wave of ten tasks takes 15 to 19 s, and 11 to 13 in the simulation. What
   NodeManager, file system and ResourceManager compute for it, one after the other, is not simulated.
-- Sleeping tasks are found to wait 6.7 to 10.1 s by their histories, where they sleep for 8: how processes share two cores
-  as they start is simulated that well.
+- By their histories, sleeping tasks are found to wait 6.7 to 10.1 s, where they sleep for 8. That is how well the
+  simulation has processes share two cores as they start.
 `
 
 // The goal: how far off completions may be, in the middle and at the 95th percentile.
