@@ -11,8 +11,8 @@ import (
 	"heddle/sched"
 )
 
-// BenchmarkHeartbeat is a heartbeat of one of many nodes while jobs wait that have data elsewhere: maps that
-// peek, and reduces that wait for their place.
+// BenchmarkHeartbeat measures a heartbeat of one of many nodes while jobs with data elsewhere wait: maps that peek, and
+// reduces that wait for their place.
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, nodes := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(nodes), func(b *testing.B) {
@@ -29,8 +29,8 @@ func BenchmarkHeartbeat(b *testing.B) {
 	}
 }
 
-// crowd is nodes in racks of forty whose slots are full but for one of each kind on every fourth, and jobs
-// that wait with data and map output all over it.
+// crowd returns a cluster with racks of forty nodes whose slots are full except for one of each kind on every fourth
+// node. Waiting jobs have data and map output all over it.
 func crowd(nodes, jobs int) *sched.Core {
 	set := slots(must(coupling.NewOrder(policytest.Args(""))))
 	set.Place[heddle.Reduce] = must(coupling.NewWait(policytest.Args("each: true")))

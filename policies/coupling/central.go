@@ -9,8 +9,8 @@ import (
 	"heddle/policy"
 )
 
-// Cost is C(v), what it costs to bring a job's intermediate data to a node: the sum over the nodes u that
-// hold some of w(u)·h(u, v), in bytes times hops.
+// Cost returns C(v), the cost of bringing a job's intermediate data to a node: the sum of w(u)·h(u, v), in bytes times
+// hops, over the nodes u that hold some of it.
 //
 // Reference: Eq. 1.
 func Cost(w []cluster.Output, h func(u heddle.NodeID) int) float64 {
@@ -21,8 +21,8 @@ func Cost(w []cluster.Output, h func(u heddle.NodeID) int) float64 {
 	return c
 }
 
-// Group is the number, 1 to 3, of the group that the i-th cheapest node is in, i from 0: the centrality by
-// itself, the next two, the rest.
+// Group returns the group, 1 to 3, of the i-th cheapest node, with i from 0: the centrality by itself, the next two,
+// the rest.
 //
 // Reference: Section II-A.2.
 func Group(i int) int {
@@ -39,7 +39,7 @@ func Group(i int) int {
 type central struct {
 	best  []near
 	racks []held
-	order []heddle.RackID // those that hold data
+	order []heddle.RackID // the racks that hold data
 	at    []float64       // bytes of the job on each node; all 0 between calls
 }
 
@@ -49,7 +49,7 @@ type held struct {
 	done      bool
 }
 
-// A near is a node with what it costs.
+// A near is a node with its cost.
 type near struct {
 	node heddle.NodeID
 	cost float64
@@ -60,18 +60,17 @@ func (n near) before(o near) bool {
 	return n.cost < o.cost || n.cost == o.cost && n.tie < o.tie
 }
 
-// The hops of Eq. 1 in a tree of racks: across racks, and what a byte saves that lies in the rack, or on
-// the node itself.
+// The hops of Eq. 1 in a tree of racks: across racks, and what a byte saves if it is in the rack, or on the node
+// itself.
 var (
 	across   = float64(heddle.OffSwitch.Hops())
 	saveRack = across - float64(heddle.RackLocal.Hops())
 	saveNode = float64(heddle.RackLocal.Hops() - heddle.NodeLocal.Hops())
 )
 
-// nearest returns the d nodes with the lowest [Cost] among those that free says can take a reduce, the
-// cheapest first, chance deciding among equals. In a tree of racks the sum comes down to the bytes in the
-// node's rack and on the node, so that racks are tried by how cheap their best node can be, until the
-// next cannot be among the d.
+// nearest returns the d nodes with the lowest [Cost] among those that free accepts for a reduce, the cheapest first,
+// with ties broken at random. In a tree of racks the sum depends only on the bytes in the node's rack and on the node.
+// Racks are therefore tried by the lowest cost their best node can have, until the next rack cannot have one of the d.
 func (c *central) nearest(v policy.View, w []cluster.Output, d int, salt uint64, free func(*policy.Node) bool) []near {
 	total := c.weigh(v, w)
 	c.best = c.best[:0]
@@ -112,7 +111,7 @@ func (c *central) weigh(v policy.View, w []cluster.Output) (total float64) {
 	for i := range w {
 		n, bytes := v.Node(w[i].Node), float64(w[i].Bytes)
 		if n == nil || !n.Up() {
-			continue // what lay there is lost
+			continue // the data on it is lost
 		}
 		r := &c.racks[n.Rack()]
 		if r.sum == 0 && bytes > 0 {
@@ -137,7 +136,7 @@ func (c *central) rack(v policy.View, r heddle.RackID, total float64, d int, sal
 	}
 }
 
-// keep puts a node among the d best where it belongs.
+// keep inserts a node into the d best in order.
 func (c *central) keep(n near, d int) {
 	i := len(c.best)
 	for i > 0 && n.before(c.best[i-1]) {

@@ -9,7 +9,7 @@ import (
 	"heddle/cluster"
 )
 
-// The short way to the cheapest nodes finds what Eq. 1 over all nodes finds.
+// The shortcut to the cheapest nodes finds the same nodes as Eq. 1 over all nodes.
 func TestNearestIsCheapest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var found central
@@ -50,7 +50,7 @@ func TestNearestIsCheapest(t *testing.T) {
 	}
 }
 
-// Chance decides among nodes that cost the same: without data each is first now and then.
+// Ties between nodes of equal cost are broken at random: without data, each node is first now and then.
 func TestTiesAreRandom(t *testing.T) {
 	c := cluster.New([]heddle.QueueID{heddle.NoQueue}, false)
 	for i := range 4 {

@@ -12,7 +12,7 @@ import (
 
 func TestDialogues(t *testing.T) { dialogue.Run(t, "testdata") }
 
-// slots is a set whose maps and reduces have slots.
+// slots returns a set in which maps and reduces have slots.
 func slots(reduces policy.Order) policy.Set {
 	s := policytest.Base(policytest.Submitted{})
 	s.Lanes = []policy.Lane{

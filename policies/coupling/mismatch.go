@@ -10,28 +10,28 @@ import (
 	"heddle/policy"
 )
 
-// Progress is what Alg. 1 looks at: how many of a job's maps and reduces there are of each sort.
+// Progress is the input of Alg. 1: how many of a job's maps and reduces are in each state.
 type Progress struct {
 	DesiredMaps, FinishedMaps, PendingMaps                          int
 	DesiredReduces, FinishedReduces, RunningReduces, PendingReduces int
 }
 
-// Delta is δ, the fraction of maps by whose end all R reduces of a job should have been launched:
-// 1 − exp(−R/threshold).
+// Delta returns δ, the fraction of a job's maps by whose end all R reduces should have been launched: 1 −
+// exp(−R/threshold).
 //
 // Reference: Alg. 1, line 3.
 func Delta(R int, threshold float64) float64 { return -math.Expm1(-float64(R) / threshold) }
 
-// DeltaByOutput raises δ for a job with little intermediate data, of which the paper says only that less
-// data imply a larger δ. ρ is the bytes of map output for each byte of input: at 1 and more δ stays as
-// it is, at 0 it is 1, between them 1 − δ is in proportion to ρ.
+// DeltaByOutput raises δ for a job with little intermediate data. The paper says only that less data imply a larger δ.
+// ρ is the bytes of map output for each byte of input: at 1 and above δ is unchanged, at 0 it is 1, and between them 1
+// − δ is in proportion to ρ.
 //
 // Reference: Section II-A, the paragraph on Alg. 1.
 func DeltaByOutput(δ, ρ float64) float64 { return 1 - (1-δ)*min(max(ρ, 0), 1) }
 
-// Mismatch is by how much a job's reduces lag behind its maps. A job may launch a reduce while it is
-// above 0; the largest goes first. Jobs whose maps have all been launched come before all others, the one
-// with the fewest pending reduces first.
+// Mismatch returns how far a job's reduces lag behind its maps. A job may launch a reduce while its mismatch is above
+// 0; the largest goes first. Jobs whose maps have all been launched come before all others, the one with the fewest
+// pending reduces first.
 //
 // Reference: Alg. 1.
 func Mismatch(p Progress, δ float64) float64 {
@@ -44,7 +44,7 @@ func Mismatch(p Progress, δ float64) float64 {
 	return (p.mapProgress(δ) - p.redProgress()) / float64(p.DesiredReduces) // line 7
 }
 
-// mapProgress is how many reduces the finished maps are worth.
+// mapProgress returns how many reduces the finished maps are worth.
 //
 // Reference: Alg. 1, lines 4 and 5.
 func (p Progress) mapProgress(δ float64) float64 {
@@ -52,13 +52,13 @@ func (p Progress) mapProgress(δ float64) float64 {
 	return float64(p.FinishedMaps) / unit
 }
 
-// redProgress is how many reduces there would be with one more.
+// redProgress returns how many reduces there would be with one more.
 //
 // Reference: Alg. 1, line 6.
 func (p Progress) redProgress() float64 { return float64(p.FinishedReduces + p.RunningReduces + 1) }
 
-// Launchable is how many reduces can be launched one after the other, each at a mismatch above 0, before
-// another map ends.
+// Launchable returns how many reduces can be launched one after the other, each at a mismatch above 0, before another
+// map ends.
 func Launchable(p Progress, δ float64) int {
 	switch {
 	case p.PendingReduces <= 0:
@@ -73,24 +73,24 @@ func Launchable(p Progress, δ float64) int {
 	return min(p.PendingReduces, int(math.Ceil(min(lag, float64(p.PendingReduces)))))
 }
 
-// MismatchOptions of Alg. 1.
+// MismatchOptions are the options of Alg. 1.
 type MismatchOptions struct {
-	// Threshold is how many reduces give δ = 1 − 1/e.
+	// Threshold is the number of reduces for which δ = 1 − 1/e.
 	Threshold float64 `yaml:"threshold"`
 	// DeltaByOutput lets a job with little intermediate data launch its reduces later.
 	DeltaByOutput bool `yaml:"delta_by_output"`
 }
 
-// DefaultMismatch are the paper's.
+// DefaultMismatch holds the paper's options.
 var DefaultMismatch = MismatchOptions{Threshold: 3}
 
-// A Lag is Alg. 1 as the gate of reduces and as the order of their lane.
+// A Lag is Alg. 1, both as the gate for reduces and as the order of their lane.
 type Lag struct {
 	policy.Unsteady
 
 	o    MismatchOptions
-	salt uint64    // of ties
-	of   []float64 // δ by the number of reduces, once asked for; 0 = not yet
+	salt uint64    // for ties
+	of   []float64 // δ by the number of reduces, computed on first use; 0 = not yet
 }
 
 // NewGate returns the gate.
@@ -127,7 +127,7 @@ func (l *Lag) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 	return policy.No(heddle.GateClosed)
 }
 
-// Limit implements [policy.Limiter]: how many reduces may have started by now. There must be fewer than the
+// Limit implements [policy.Limiter]: it says how many reduces may have started by now. They must be fewer than the
 // finished maps are worth.
 func (l *Lag) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
 	p := progress(k.App())
@@ -142,11 +142,11 @@ func (l *Lag) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, b
 	}, true
 }
 
-// Queue implements [policy.Order]: queues in the order they are listed.
+// Queue implements [policy.Order]: queues keep the order in which they are listed.
 func (l *Lag) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
 
-// App implements [policy.Order]: the largest mismatch first; among equals chance decides, anew with every
-// reduce that a job launches.
+// App implements [policy.Order]: the largest mismatch comes first. Ties are broken at random, anew with every reduce
+// that a job launches.
 func (l *Lag) App(_ policy.View, a *policy.App) policy.Key {
 	const steps = 1 << 32 // a mismatch is at most 5 and at least −1/R
 	p := progress(a)
@@ -170,10 +170,10 @@ func (l *Lag) delta(a *policy.App, p Progress) float64 {
 	return DeltaByOutput(δ, float64(written)/read)
 }
 
-// knows is up to how many reduces δ is kept.
+// knows limits the number of reduces for which δ is cached.
 const knows = 4096
 
-// known is [Delta], which whoever waits is asked for at every offer.
+// known is [Delta] with a cache, since every offer asks for it for each waiting job.
 func (l *Lag) known(R int) float64 {
 	if R < 0 || R >= knows {
 		return Delta(R, l.o.Threshold)
@@ -187,7 +187,7 @@ func (l *Lag) known(R int) float64 {
 	return l.of[R]
 }
 
-// progress counts a job's tasks. What its facts do not say is taken from what it has asked for so far.
+// progress counts a job's tasks. What its facts do not say is derived from what it has asked for so far.
 func progress(a *policy.App) Progress {
 	p := Progress{
 		FinishedMaps: a.Finished(heddle.Map), FinishedReduces: a.Finished(heddle.Reduce),
@@ -198,7 +198,7 @@ func progress(a *policy.App) Progress {
 	if a.Facts().Maps > 0 {
 		p.DesiredMaps = int(a.Facts().Maps)
 	}
-	if !a.Begun() || !a.MapsOver() { // else those that have not ended well never will: a job may do without them
+	if !a.Begun() || !a.MapsOver() { // otherwise, the maps that have not ended well never will: a job may do without them
 		p.PendingMaps = max(a.Waiting(heddle.Map), p.DesiredMaps-begun)
 	}
 	p.DesiredReduces = int(a.Facts().Reduces)
@@ -208,7 +208,7 @@ func progress(a *policy.App) Progress {
 	return p
 }
 
-// tie is a number that looks drawn at random, the same for the same arguments.
+// tie returns a number that looks random and is the same for the same arguments.
 func tie(salt, a, b uint64) int64 {
 	return int64(rand.NewPCG(salt^a, b).Uint64() >> 1)
 }

@@ -11,8 +11,8 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) < 5e-4 }
 
-// With threshold 3: one reduce gives 1 − e^(−1/3) = 0.2835, three give 1 − 1/e = 0.6321, eight
-// 1 − e^(−8/3) = 0.9305. Fewer reduces, smaller δ.
+// With threshold 3, one reduce gives 1 − e^(−1/3) = 0.2835, three give 1 − 1/e = 0.6321, and eight give 1 − e^(−8/3) =
+// 0.9305. Fewer reduces give a smaller δ.
 // Reference: Alg. 1, line 3.
 func TestDelta(t *testing.T) {
 	for R, want := range map[int]float64{1: 0.2835, 3: 0.6321, 8: 0.9305, 27: 0.9999} {
@@ -22,7 +22,7 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// Mismatch lies below 1/δ, and 1/0.25 = 4 bounds it: δ of a single reduce is above 0.25.
+// Mismatch is below 1/δ, and 1/0.25 = 4 bounds it: δ of a single reduce is above 0.25.
 // Reference: Section II-A, on line 9.
 func TestDeltaIsAboveAQuarter(t *testing.T) {
 	if coupling.Delta(1, 3) <= 0.25 {
@@ -30,7 +30,7 @@ func TestDeltaIsAboveAQuarter(t *testing.T) {
 	}
 }
 
-// grep is Fig. 5's job: 427 maps and 8 reduces, so many of them done.
+// grep returns the job of Fig. 5, 427 maps and 8 reduces, at the given progress.
 func grep(finishedMaps, runningReduces int) coupling.Progress {
 	return coupling.Progress{
 		DesiredMaps: 427, FinishedMaps: finishedMaps, PendingMaps: 427 - finishedMaps - 32,
@@ -38,8 +38,8 @@ func grep(finishedMaps, runningReduces int) coupling.Progress {
 	}
 }
 
-// unit = 0.9305·427/8 = 49.66 maps a reduce. After 100 maps mapProgress = 2.0135; with one reduce running
-// redProgress = 2 and mismatch = 0.0135/8 = 0.0017: one may start. With two, it is (2.0135 − 3)/8 = −0.123.
+// unit = 0.9305·427/8 = 49.66 maps a reduce. After 100 maps mapProgress = 2.0135. With one reduce running, redProgress
+// = 2 and mismatch = 0.0135/8 = 0.0017: one may start. With two running, it is (2.0135 − 3)/8 = −0.123.
 // Reference: Alg. 1, lines 4 to 7.
 func TestMismatch(t *testing.T) {
 	δ := coupling.Delta(8, 3)
@@ -64,9 +64,8 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
-// All reduces of a job should be launched by the time a fraction δ of its maps has ended. The last one's
-// redProgress is R, so that its mismatch is above 0 from the first map after δ·M on: 0.9305·427 = 397.3,
-// the 398th.
+// All reduces of a job should be launched by the time a fraction δ of its maps has ended. The last one's redProgress is
+// R, so its mismatch is above 0 from the first map after δ·M on: 0.9305·427 = 397.3, the 398th.
 // Reference: Section II-A, on δ.
 func TestAllReducesByDelta(t *testing.T) {
 	δ := coupling.Delta(8, 3)
@@ -79,8 +78,8 @@ func TestAllReducesByDelta(t *testing.T) {
 	}
 }
 
-// A job without pending maps has 4 + 1/pendingReduces, more than any job with pending maps can have, and
-// the more the fewer reduces it lacks.
+// A job without pending maps has a mismatch of 4 + 1/pendingReduces, more than any job with pending maps can have. The
+// fewer reduces it lacks, the larger it is.
 // Reference: Alg. 1, lines 8 and 9.
 func TestNoPendingMaps(t *testing.T) {
 	p := grep(420, 5)
@@ -105,7 +104,7 @@ func TestNoPendingReduces(t *testing.T) {
 	}
 }
 
-// Less intermediate data imply a larger δ: at ρ = 1/4 what lacks of 1 shrinks to a quarter.
+// Less intermediate data imply a larger δ: at ρ = 1/4, 1 − δ shrinks to a quarter.
 // Reference: Section II-A, the paragraph on Alg. 1.
 func TestDeltaByOutput(t *testing.T) {
 	for ρ, want := range map[float64]float64{0: 1, 0.25: 0.9, 1: 0.6, 3: 0.6} {
@@ -115,8 +114,8 @@ func TestDeltaByOutput(t *testing.T) {
 	}
 }
 
-// Two nodes in one rack, one in another; 3 bytes on n0, 1 on n2. C(n0) = 3·0 + 1·4 = 4, C(n1) = 3·2 + 1·4
-// = 10, C(n2) = 3·4 + 1·0 = 12.
+// There are two nodes in one rack and one in another, with 3 bytes on n0 and 1 on n2. C(n0) = 3·0 + 1·4 = 4, C(n1) =
+// 3·2 + 1·4 = 10, C(n2) = 3·4 + 1·0 = 12.
 // Reference: Eq. 1.
 func TestCost(t *testing.T) {
 	hops := [3][3]int{{0, 2, 4}, {2, 0, 4}, {4, 4, 0}}
@@ -128,7 +127,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// Of seven nodes the first is the centrality, the second and third the next group, the others the last.
+// Of seven nodes, the first is the centrality, the second and third are the next group, and the others are the last.
 // Reference: Section II-A.2.
 func TestGroups(t *testing.T) {
 	for i, want := range []int{1, 2, 2, 3, 3, 3, 3} {
@@ -138,8 +137,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// With 400 maps pending and 32 nodes with a free slot β = 0.1 + 0.9·(1 − e^(−12.5)) = 1.0; with 1 and 32,
-// 0.1 + 0.9·(1 − e^(−1/32)) = 0.1277; with none free the one counts as one.
+// With 400 maps pending and 32 nodes with a free slot, β = 0.1 + 0.9·(1 − e^(−12.5)) = 1.0; with 1 and 32, it is 0.1 +
+// 0.9·(1 − e^(−1/32)) = 0.1277. No free node counts as one.
 // Reference: Eq. 3, below it.
 func TestBeta(t *testing.T) {
 	for _, c := range []struct{ M, N, want float64 }{
@@ -178,8 +177,8 @@ func TestChanceAtItsLimits(t *testing.T) {
 	}
 }
 
-// Reports a second apart give a candidate the chance of a heartbeat of 3 s in three of them: 1 − (1 − p)^3 of each is p. A later one
-// gives no more than a heartbeat does.
+// Three reports a second apart give a candidate the chance of a heartbeat of 3 s: with p at each, 1 − (1 − p)^3 is the
+// chance of the heartbeat. A report after more than a heartbeat gives no more than one heartbeat does.
 // Reference: Section II-B, "skips the current heartbeat"; Hadoop 0.20's heartbeat is 3 s.
 func TestWithin(t *testing.T) {
 	for _, p := range []float64{0, 0.0734, 0.3169, 1} {

@@ -9,50 +9,50 @@ import (
 	"heddle/policy"
 )
 
-// Beta is β_j, by how much the nodes that hold input of a job weigh: the more maps are pending for each
-// node with a free slot, the nearer to 1.
+// Beta returns β_j, the weight of the nodes that hold input of a job: the more maps are pending for each node with a
+// free slot, the nearer it is to 1.
 //
 // Reference: Eq. 3, below it.
 func Beta(M, N float64) float64 { return 0.1 + 0.9*-math.Expm1(-M/max(N, 1)) }
 
-// Chance is p_j, the probability with which a map candidate of job j is launched on a node that holds no
-// input of it: share is p̂_m, the share of nodes that hold input of its pending maps, N is N̂_m, the number of
-// nodes with a free map slot.
+// Chance returns p_j, the probability with which a map candidate of job j is launched on a node that holds no input of
+// the job. share is p̂_m, the share of nodes that hold input of its pending maps. N is N̂_m, the number of nodes with a
+// free map slot.
 //
 // Reference: Eq. 3.
 func Chance(α, share, β, N float64) float64 { return 1 - α*math.Pow(share, β)*-math.Expm1(-N) }
 
-// PeekOptions of Alg. 3.
+// PeekOptions are the options of Alg. 3.
 type PeekOptions struct {
-	// Sample is K, how many nodes are looked at for free slots; all where there are no more of them.
+	// Sample is K, the number of nodes that are checked for free slots; all nodes if there are no more than that.
 	Sample int `yaml:"sample"`
-	// Slots is how many maps a node takes; 0 = as many as their lane lets it, or as there is room for.
+	// Slots is how many maps a node takes; 0 = as many as their lane allows, or as there is room for.
 	Slots int `yaml:"slots"`
-	// Beta fixes β; left out, it is [Beta] of what is pending and free.
+	// Beta fixes β; if left out, β is [Beta] of the pending maps and the free nodes.
 	Beta *float64 `yaml:"beta"`
-	// AlphaReduce, AlphaRack and AlphaOff are α: where the job has data in the rack and a reduce of it runs on
-	// the node, where it has data in the rack, and elsewhere.
+	// AlphaReduce, AlphaRack and AlphaOff are α: AlphaReduce if the job has data in the rack and one of its reduces
+	// runs on the node, AlphaRack if it has data in the rack, and AlphaOff elsewhere.
 	AlphaReduce float64 `yaml:"alpha_reduce"`
 	AlphaRack   float64 `yaml:"alpha_rack"`
 	AlphaOff    float64 `yaml:"alpha_off"`
-	// Others leaves the node itself out of the nodes with a free slot. The definition counts every node; the
-	// remark that p is 1 when there are none holds for the others only.
+	// Others leaves the node itself out of the nodes with a free slot. The definition counts every node; the remark
+	// that p is 1 when there are none holds for the others only.
 	Others bool `yaml:"others"`
-	// Once gives a job one candidate in a heartbeat, as a job that chance denies skips the heartbeat. Where it is false, a
-	// job has a candidate for every free slot of the node.
+	// Once gives a job one candidate in a heartbeat, since a job that chance denies skips the heartbeat. If it is
+	// false, a job has a candidate for every free slot of the node.
 	Once bool `yaml:"once"`
-	// Beat is how many seconds apart nodes report where the chance is p: the heartbeat of the paper's Hadoop. A node
-	// that reports sooner gives a candidate as much less of a chance as lets it start in the same time. 0 = the chance is p
-	// at every report.
+	// Beat is the time in seconds between a node's reports for which the chance is p: the heartbeat of the paper's
+	// Hadoop. If a node reports sooner, a candidate's chance is reduced so that it starts in the same time. 0 = the
+	// chance is p at every report.
 	Beat float64 `yaml:"beat"`
 }
 
-// DefaultPeek are the paper's; its cluster of 62 nodes was looked at as a whole. Hadoop 0.20 has nodes report every 3 s at the
-// most: MRConstants.HEARTBEAT_INTERVAL_MIN.
+// DefaultPeek holds the paper's options; the whole of its cluster of 62 nodes was sampled. In Hadoop 0.20 nodes report
+// every 3 s at the most: MRConstants.HEARTBEAT_INTERVAL_MIN.
 var DefaultPeek = PeekOptions{Sample: 64, AlphaReduce: 0.7, AlphaRack: 0.8, AlphaOff: 1, Once: true, Beat: 3}
 
-// Within is the chance of a candidate at a report that comes so much later than the one before, as a part of the paper's
-// heartbeat, where chance is what it would be after the whole of it: reports that follow each other give it as much in all.
+// Within returns the chance of a candidate at a report when only part of the paper's heartbeat has passed since the
+// report before. chance is the chance after a whole heartbeat: consecutive reports give the same chance in all.
 func Within(chance, part float64) float64 {
 	if part >= 1 {
 		return chance
@@ -60,33 +60,33 @@ func Within(chance, part float64) float64 {
 	return 1 - math.Pow(1-chance, part)
 }
 
-// A Peek is random peeking: maps start at once on a node without their data, with a probability that falls
-// with what other nodes could do for them.
+// A Peek is random peeking: maps start at once on a node without their data, with a probability that falls with what
+// other nodes could do for them.
 //
 // Reference: Alg. 3.
 type Peek struct {
 	o     PeekOptions
 	rand  *rand.Rand
 	beat  uint64          // number of the heartbeat
-	drawn uint64          // the heartbeat that the sample is of
+	drawn uint64          // the heartbeat for which the sample was drawn
 	nodes []heddle.NodeID // the sample
 	asks  []draws         // by ask
 
-	counted uint64  // the heartbeat that N is of
+	counted uint64  // the heartbeat for which N was computed
 	N       float64 // nodes with a free slot, N̂_m
 
-	last []heddle.Time // by node: when chance decided there last
-	part float64       // of a heartbeat that has passed since then, of the node that reports
-	of   uint64        // the heartbeat that part is of
+	last []heddle.Time // by node: when chance last decided there
+	part float64       // the part of a heartbeat that has passed since then, for the node that reports
+	of   uint64        // the heartbeat for which part was computed
 }
 
-// never is when chance decided on a node where it has not yet.
+// never stands for the last decision on a node on which chance has not decided yet.
 const never = heddle.Time(-1)
 
-// draws are what an ask has had of a heartbeat.
+// draws is an ask's state in a heartbeat.
 type draws struct {
 	beat   uint64
-	left   int // candidates of the ask that chance has still to decide on
+	left   int // candidates of the ask on which chance has yet to decide
 	chance float64
 }
 
@@ -115,11 +115,11 @@ func NewPeek(a policy.Args) (policy.Place, error) {
 // Hears implements [policy.Listener].
 func (p *Peek) Hears() policy.News { return policy.NodeReported }
 
-// Hear implements [policy.Listener]: it tells heartbeats apart.
+// Hear implements [policy.Listener]: it counts heartbeats.
 func (p *Peek) Hear(policy.View, policy.Effect) { p.beat++ }
 
-// Judge implements [policy.Place]. A free slot of the node is a candidate for the order's first job: one of them in a
-// heartbeat with once, else every one. What chance denies the first job, it may grant the next.
+// Judge implements [policy.Place]. A free slot of the node is a candidate for the order's first job: one slot in a
+// heartbeat with once, otherwise every one. If chance denies the first job a slot, it may grant the slot to the next.
 func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
 	if at == heddle.NodeLocal || k.Places() == 1 || n.BookedFor(k) {
 		return policy.Yes
@@ -146,7 +146,7 @@ func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Loc
 	return policy.No(heddle.WaitLocal)
 }
 
-// since is which part of a heartbeat has passed since chance decided on the node before, at most the whole.
+// since returns the part of a heartbeat that has passed since chance last decided on the node, at most 1.
 func (p *Peek) since(v policy.View, n *policy.Node) float64 {
 	if p.o.Beat == 0 || p.of == p.beat {
 		return p.part
@@ -162,7 +162,7 @@ func (p *Peek) since(v policy.View, n *policy.Node) float64 {
 	return p.part
 }
 
-// most is how many containers of the ask's kind the node takes, whatever room it has; 0 = that is not bounded.
+// most returns how many containers of the ask's kind the node takes, whatever room it has; 0 = no bound.
 func (p *Peek) most(v policy.View, k *policy.Ask, n *policy.Node) int {
 	if p.o.Slots > 0 {
 		return p.o.Slots
@@ -170,7 +170,7 @@ func (p *Peek) most(v policy.View, k *policy.Ask, n *policy.Node) int {
 	return v.Slots(n, k.Kind())
 }
 
-// slots is how many containers of the ask the node could start now.
+// slots returns how many containers of the ask the node could start now.
 func (p *Peek) slots(v policy.View, k *policy.Ask, n *policy.Node) int {
 	if most := p.most(v, k, n); most > 0 {
 		return most - n.Running(k.Kind())
@@ -185,8 +185,8 @@ func (p *Peek) slots(v policy.View, k *policy.Ask, n *policy.Node) int {
 	return int(fit)
 }
 
-// chance is Eq. 3 for an ask without data on the node. How many nodes hold its input is known; how many have
-// a free slot, the sample shows.
+// chance is Eq. 3 for an ask without data on the node. The number of nodes that hold its input is known; the number
+// with a free slot is estimated from the sample.
 func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
 	share := min(float64(k.Hosts())/float64(max(v.Live(), 1)), 1)
 	N := p.free(v, k, n)
@@ -197,8 +197,7 @@ func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
 	return Chance(p.alpha(k, n), share, β, N)
 }
 
-// free estimates how many nodes have a free slot. With slots that is the same for all who ask in a
-// heartbeat.
+// free estimates how many nodes have a free slot. With slots, the number is the same for every ask in a heartbeat.
 func (p *Peek) free(v policy.View, k *policy.Ask, n *policy.Node) float64 {
 	if p.counted == p.beat && p.most(v, k, n) > 0 {
 		return p.N
@@ -218,7 +217,7 @@ func (p *Peek) free(v policy.View, k *policy.Ask, n *policy.Node) float64 {
 	return p.N
 }
 
-// draw takes the heartbeat's sample of live nodes: all of them, or some at random.
+// draw takes the heartbeat's sample of live nodes: all of them, or a random choice.
 func (p *Peek) draw(v policy.View) {
 	if p.drawn == p.beat {
 		return
@@ -232,7 +231,7 @@ func (p *Peek) draw(v policy.View) {
 		}
 		return
 	}
-	for len(p.nodes) < p.o.Sample { // more nodes live than are wanted, so that it ends
+	for len(p.nodes) < p.o.Sample { // there are more live nodes than needed, so the loop ends
 		if n := v.Node(heddle.NodeID(p.rand.IntN(v.NodeIDs()))); n != nil && n.Up() {
 			p.nodes = append(p.nodes, n.ID())
 		}

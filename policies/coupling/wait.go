@@ -9,31 +9,32 @@ import (
 	"heddle/policy"
 )
 
-// WaitOptions of Alg. 2.
+// WaitOptions are the options of Alg. 2.
 type WaitOptions struct {
 	// D is how many of the cheapest nodes are kept.
 	D int `yaml:"d"`
-	// Slots is how many reduces a node takes; 0 = as many as their lane lets it, or as there is room for.
+	// Slots is how many reduces a node takes; 0 = as many as their lane allows, or as there is room for.
 	Slots int `yaml:"slots"`
 	// Each lets every job look for a node at the same time. The paper has one candidate in the whole cluster.
 	Each bool `yaml:"each"`
 }
 
-// DefaultWait are the paper's.
+// DefaultWait holds the paper's options.
 var DefaultWait = WaitOptions{D: 7}
 
-// rounds of heartbeats in which only certain nodes will do; in one more, any does.
+// rounds is the number of rounds of heartbeats in which only certain nodes are accepted; in one more round, any node
+// is.
 const rounds = 3
 
-// A Wait is wait scheduling: reduces are held back until a node near the centrality of their job's
-// intermediate data reports, at most for three rounds of heartbeats.
+// A Wait is wait scheduling: it holds reduces back until a node near the centrality of their job's intermediate data
+// reports, for at most three rounds of heartbeats.
 //
 // Reference: Alg. 2.
 type Wait struct {
 	o       WaitOptions
 	rand    *rand.Rand
 	beat    uint64 // number of the heartbeat
-	bids    []bid  // by ask; only the first where there is one candidate
+	bids    []bid  // by ask; only the first if there is one candidate
 	central central
 }
 
@@ -42,11 +43,11 @@ type bid struct {
 	app    heddle.AppID
 	ask    int
 	kind   heddle.Kind
-	round  int           // 1 to rounds, one more for any node
-	first  heddle.NodeID // whose offer began the round
+	round  int           // 1 to rounds; one more accepts any node
+	first  heddle.NodeID // the node whose offer began the round
 	offers int           // in the round
-	beat   uint64        // the last that was counted
-	list   []near        // L, as it stood when the round began
+	beat   uint64        // the last heartbeat that was counted
+	list   []near        // L, as of the beginning of the round
 }
 
 // NewWait returns the place.
@@ -70,7 +71,7 @@ func (p *Wait) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Ou
 // Hears implements [policy.Listener].
 func (p *Wait) Hears() policy.News { return policy.NodeReported | policy.Granted }
 
-// Hear implements [policy.Listener]: it tells heartbeats apart, and notes that the candidate has launched its reduce.
+// Hear implements [policy.Listener]: it counts heartbeats, and notes that the candidate has launched its reduce.
 //
 // Reference: Alg. 2, lines 14 and 22.
 func (p *Wait) Hear(_ policy.View, e policy.Effect) {
@@ -84,8 +85,8 @@ func (p *Wait) Hear(_ policy.View, e policy.Effect) {
 	}
 }
 
-// Judge implements [policy.Place]. The lane's order asks for the job with the largest mismatch first, so
-// that the first asked for becomes the candidate.
+// Judge implements [policy.Place]. The lane's order offers the node to the job with the largest mismatch first, so the
+// first ask becomes the candidate.
 func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	if n.BookedFor(k) {
 		return policy.Yes // the reservation waits for room, not for a place
@@ -94,7 +95,7 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 	switch {
 	case v.Prompted() && v.Explaining() && b.wanted(v):
 		return b.answer(k, n)
-	case v.Prompted(): // rounds are of heartbeats
+	case v.Prompted(): // rounds consist of heartbeats
 		return policy.No(heddle.WaitLocal)
 	}
 	if b.app != heddle.NoApp && !b.wanted(v) {
@@ -111,7 +112,7 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 	return b.answer(k, n)
 }
 
-// answer is what an ask is told of a node in the candidate's round.
+// answer returns the verdict on an ask and a node in the candidate's round.
 func (b *bid) answer(k *policy.Ask, n *policy.Node) policy.Verdict {
 	switch {
 	case b.app != k.App().ID() || b.ask != k.ID():
@@ -148,8 +149,8 @@ func (p *Wait) begin(v policy.View, b *bid, k *policy.Ask) {
 	p.fill(v, b)
 }
 
-// count counts a heartbeat that the candidate saw. Every node reports once in a round, so that another
-// begins when the node that began this one is back.
+// count counts a heartbeat that the candidate saw. Every node reports once in a round, so the next round begins when
+// the node that began this one reports again.
 //
 // Reference: Alg. 2, lines 10 to 12, 20 and 25.
 func (p *Wait) count(v policy.View, b *bid, n *policy.Node) {
@@ -164,7 +165,7 @@ func (p *Wait) count(v policy.View, b *bid, n *policy.Node) {
 	}
 }
 
-// next begins the candidate's next round, with the offer of a node.
+// next begins the candidate's next round with a node's offer.
 func (p *Wait) next(v policy.View, b *bid, first heddle.NodeID) {
 	b.round, b.first, b.offers = b.round+1, first, 0
 	switch {
@@ -175,7 +176,7 @@ func (p *Wait) next(v policy.View, b *bid, first heddle.NodeID) {
 	}
 }
 
-// fill makes the list of the nodes nearest to the candidate's data.
+// fill lists the nodes nearest to the candidate's data.
 func (p *Wait) fill(v policy.View, b *bid) {
 	a := v.App(b.app)
 	var size heddle.Resource

@@ -8,24 +8,26 @@ import (
 	"heddle/policy"
 )
 
-// In which order jobs of the last category begin, and with how much: [Options.Serve].
+// In which order jobs of the last category begin, and with how much room: [Options.Serve].
 
-// begins reports whether an application may have a first task as far as others are concerned that wait to begin. Those of
-// another queue are not: whatever holds their first one back, such as the limit of their queue, is none of its concern.
+// begins reports whether an application may start its first task, given the other applications that wait to begin.
+// Applications of another queue do not matter: whatever holds their first one back, such as the limit of their queue,
+// does not concern this one.
 func (s *Scheduler) begins(v policy.View, a *policy.App, st *appState) bool {
 	last := len(s.cats) - 1
 	if s.o.Serve != serveListed || st.category != last || st.tasks > 0 || st.tired || s.cats[last].tasks == 0 {
 		return true
 	}
-	// Without patience none waits for a first one that has room and does not begin: something else holds it back.
+	// Without patience, no application waits for a first one that has room and does not begin: something else holds it
+	// back.
 	if first, ok := s.first(a.Queue().ID()); ok && first != a.ID() && (s.o.Patience >= 0 || !s.hasRoom(v, v.App(first))) {
 		return false
 	}
 	return s.hasRoom(v, a)
 }
 
-// hasRoom reports whether there is as much room for an application of the last category as it has to wait for. While every
-// category is short that is all it asks for, unless this is too much to wait for.
+// hasRoom reports whether there is the room that an application of the last category has to wait for. While every
+// category is short, this is room for all it asks for, unless that is too much to wait for.
 func (s *Scheduler) hasRoom(v policy.View, a *policy.App) bool {
 	c, all := &s.cats[len(s.cats)-1], a.Pending()
 	return !s.short || !v.Fits(all.Plus(all), c.limit) || v.Fits(c.taken.Plus(all), c.limit)
@@ -36,7 +38,7 @@ func (s *Scheduler) waits(st *appState) bool {
 	return st.category == len(s.cats)-1 && st.tasks == 0 && !st.starts() && !st.want.IsZero()
 }
 
-// first returns the application of a queue's line that begins next, as far as there is one.
+// first returns the application that begins next in a queue's line, if there is one.
 func (s *Scheduler) first(q heddle.QueueID) (heddle.AppID, bool) {
 	if line := s.lines[q]; len(line) > 0 {
 		return line[0], true
@@ -44,13 +46,13 @@ func (s *Scheduler) first(q heddle.QueueID) (heddle.AppID, bool) {
 	return heddle.NoApp, false
 }
 
-// place returns which of those of its queue that wait to begin an application is, from 1, and how many they are.
+// place returns the place of an application, from 1, in the line of its queue, and the length of the line.
 func (s *Scheduler) place(a *policy.App) (place, line int) {
 	of := s.lines[a.Queue().ID()]
 	return slices.Index(of, a.ID()) + 1, len(of)
 }
 
-// queues keeps an application in the line of its queue for as long as it waits. Who comes to wait queues at the end.
+// queues keeps an application in the line of its queue for as long as it waits. A new one goes to the end.
 func (s *Scheduler) queues(a *policy.App) {
 	st, q := &s.apps[a.ID()], a.Queue().ID()
 	waits := s.o.Serve == serveListed && s.waits(st)
@@ -62,7 +64,7 @@ func (s *Scheduler) queues(a *policy.App) {
 	}
 }
 
-// sort puts those that wait in ascending order of their demands (line 13 of Alg. 3). It reports whether they were not.
+// sort sorts the lines by ascending demand (line 13 of Alg. 3). It reports whether their order changed.
 func (s *Scheduler) sort(v policy.View) (changed bool) {
 	ascending := func(a, b heddle.AppID) int {
 		return cmp.Compare(share(v, s.apps[a].want, s.total), share(v, s.apps[b].want, s.total))
@@ -76,7 +78,7 @@ func (s *Scheduler) sort(v policy.View) (changed bool) {
 	return changed
 }
 
-// leaves takes an application out of the line that it is in.
+// leaves removes an application from its line.
 func (s *Scheduler) leaves(id heddle.AppID) {
 	st := &s.apps[id]
 	if st.queued {

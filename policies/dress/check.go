@@ -10,8 +10,8 @@ import (
 	"heddle/policy"
 )
 
-// Gauges implements [policy.Gauged]: δ, the part reserved for the smallest category; with more than two
-// categories, that of the others but the last too.
+// Gauges implements [policy.Gauged]: it emits δ, the part reserved for the smallest category. With more than two
+// categories, it also emits the parts of the others except the last.
 func (s *Scheduler) Gauges(_ policy.View, emit func(name string, value float64)) {
 	emit("dress.delta", s.delta[0])
 	for k := 1; k < len(s.delta)-1; k++ {

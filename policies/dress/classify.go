@@ -5,14 +5,14 @@ import (
 	"heddle/policy"
 )
 
-// slack is how far sums of parts of a cluster may be off by rounding.
+// slack is the largest rounding error of a sum of parts of a cluster.
 const slack = 1e-9
 
-// mostOfFew is the part of the cluster that few containers may be together.
+// mostOfFew is the largest part of the cluster that few containers may take together.
 const mostOfFew = 0.5
 
-// classify returns the category, from 0 for the smallest, of a job that demands r where there is R: the
-// first whose bound θ·R is not below r (IV-C; with one bound, 0 is SD and 1 is LD).
+// classify returns the category, from 0 for the smallest, of a job that demands r out of R: the first whose bound θ·R
+// is not below r (IV-C; with one bound, 0 is SD and 1 is LD).
 func classify(r, R float64, theta []float64) int {
 	for k, bound := range theta {
 		if r <= bound*R+slack {
@@ -22,7 +22,7 @@ func classify(r, R float64, theta []float64) int {
 	return len(theta)
 }
 
-// share returns the part of total that r is, by the dimension it has most of. Only dimensions that take
+// share returns r as a part of total, by the dimension of which it takes the largest part. Only dimensions that take
 // part in fits count.
 func share(v policy.View, r, total heddle.Resource) float64 {
 	s := 0.0
@@ -34,9 +34,9 @@ func share(v policy.View, r, total heddle.Resource) float64 {
 	return s
 }
 
-// category classifies an application by the most it held and asked for at once so far. Against what is
-// available it is classified when it asks for more than ever, by what is free then, and never becomes
-// smaller again.
+// category classifies an application by the most it has held and asked for at once. If θ is a part of what is
+// available, the application is classified by what is free, each time it asks for more than ever before, and never
+// moves to a smaller category.
 func (s *Scheduler) category(v policy.View, st *appState, grown bool) int {
 	r := share(v, st.peak, v.Total())
 	if s.o.Against == total {

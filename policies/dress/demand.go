@@ -5,19 +5,19 @@ import (
 	"heddle/policy"
 )
 
-// A demand is what an application's tasks ask for at once; the zero value is one that is not known.
+// A demand is what an application's tasks ask for at once; the zero value means that it is not known.
 type demand struct {
 	total      heddle.Resource
 	containers int
 }
 
-// most is the larger of two demands, in each of what they are.
+// most returns the larger of two demands, field by field.
 func (d demand) most(e demand) demand {
 	return demand{d.total.Max(e.total), max(d.containers, e.containers)}
 }
 
-// expects is what an application that comes will ask for: what its facts say, else the most that the last two of the
-// same user and name did, else nothing is known.
+// expects returns what a new application will ask for: what its facts say, else the most that the last two runs of the
+// same user and name asked for, else the unknown demand.
 func expects(a *policy.App) demand {
 	f := a.Facts()
 	if f.Demand.Containers > 0 {
@@ -26,7 +26,7 @@ func expects(a *policy.App) demand {
 	return demand{f.Last.Most, int(f.Last.Containers)}
 }
 
-// asked is what an application asks for and holds beside its master.
+// asked returns what an application asks for and holds, not counting its master.
 func asked(a *policy.App) demand {
 	total, containers := a.Tasks()
 	return demand{total, containers}
@@ -35,7 +35,7 @@ func asked(a *policy.App) demand {
 // starts reports whether an application has not asked for any task yet.
 func (st *appState) starts() bool { return st.tasked.containers == 0 }
 
-// wants is what an application waits for: what it asks for, and while it starts what it will.
+// wants returns what an application waits for: what it asks for and, while it starts, what it is expected to ask for.
 func (st *appState) wants(a *policy.App) heddle.Resource {
 	if st.starts() {
 		return a.Pending().Plus(st.expected.total)
@@ -43,8 +43,8 @@ func (st *appState) wants(a *policy.App) heddle.Resource {
 	return a.Pending()
 }
 
-// unknown reports whether nobody can say at t what an application that starts will ask for. After the patience that
-// the options give it counts as one that asks for nothing.
+// unknown reports whether it is unknown at t what a starting application will ask for. After the patience that the
+// options give it, it counts as one that asks for nothing.
 func (s *Scheduler) unknown(a *policy.App, st *appState, t heddle.Time) bool {
 	return st.starts() && st.expected.containers == 0 && (s.o.Patience < 0 || t.Since(a.Submitted()) < heddle.Seconds(s.o.Patience))
 }

@@ -1,12 +1,12 @@
-// Package dress is DRESS, a dynamic resource reservation scheme: jobs are put into categories by how much
-// they ask for at once, each category has a part of the cluster reserved, and the parts are moved by what
-// waits and by what running jobs are about to give back (Mao et al., DRESS: Dynamic RESource-reservation
-// Scheme for Congested Data-intensive Computing Platforms).
+// Package dress is DRESS, a dynamic resource reservation scheme. It puts jobs into categories by how much they ask for
+// at once and reserves a part of the cluster for each category. It moves the parts by what waits and by what running
+// jobs are about to give back (Mao et al., DRESS: Dynamic RESource-reservation Scheme for Congested Data-intensive
+// Computing Platforms).
 //
-// It knows nothing of nodes or how long work takes, and of queues only which applications share a leaf; inside a category
-// the order is that of the queues, or whatever the profile's order says.
+// It knows nothing of nodes or of how long work takes. Of queues it only knows which applications share a leaf. Inside
+// a category, applications follow the order of the queues, or the profile's order.
 //
-// Where everything is, with the paper's names:
+// Where each mechanism is, with the paper's names:
 //
 //	mechanism                      file          paper            deviation
 //	a job's demand, known when     demand.go     I, IV-C          where facts do not tell it, the larger of the last two
@@ -26,23 +26,22 @@
 //	order of the categories        order.go      –                the smaller first, up to its part of what a leaf holds
 //	reservation                    dress.go      III              a category passed over too long may start one container
 //
-// Amounts. The paper counts containers of one size. YARN's differ, so everything that Alg. 3 adds up is a
-// part of the cluster, by the dimension that is used most: with equal containers that is the count over
-// Tot_R. The thresholds t_s and t_e count containers, in a cluster that has room for a hundred as the paper's; in a smaller
-// one they are fewer in proportion. Masters count as part of their job's demand and to
-// its category, and a job of which nothing is known but that it asks for its master is small. Masters belong to no phase:
-// they last as long as the job.
+// Amounts. The paper counts containers of one size. YARN's differ, so everything that Alg. 3 adds up is a part of the
+// cluster, by the dimension that is used most: with equal containers, that is the count over Tot_R. The thresholds t_s
+// and t_e count containers in a cluster that has room for a hundred, like the paper's; in a smaller one they are fewer
+// in proportion. A master counts as part of its job's demand and towards its category. A job of which only its request
+// for a master is known is small. Masters belong to no phase: they last as long as the job.
 //
-// A job's demand counts in P from when it is submitted, not from when its master asks: a master takes half a minute to
-// start, in which jobs that want much would take everything. Facts are taken at their word: what a master asks for beside
-// them moves its job to no other category, since a master that was just given containers asks for them once more.
+// A job's demand counts in P from its submission, not from its master's first request: a master takes half a minute to
+// start, and in that time jobs that want much would take everything. Facts are trusted: if a master asks for more than
+// they say, its job stays in its category, since a master that was just given containers asks for them once more.
 //
 // Corrections of Alg. 3 as printed: line 14 adds F_2 to A_c2, not F_1; "fits" is ≥ and not >; the loops
 // begin with the first job; line 20 takes r_j; line 21 goes on from the first small job that did not fit.
 //
-// Nobody waits for ever behind a reserve: a category of which no task runs may start one container an interval,
-// whatever its part is, when no task of another runs either, or when it has waited for the patience that the
-// options give it; the others leave room for it. The paper has no such rule, and with δ at 0 and a large
-// category that takes whatever is freed, a small job would wait until that has nothing left to ask for.
-// Reduces do not count as running while maps of their job wait for containers, nor do reservations.
+// No category waits for ever behind a reserve. A category without a running task may start one container an interval,
+// whatever its part is, if no other category runs a task either, or if it has waited for the patience that the options
+// give it; the others leave room for it. The paper has no such rule. With δ at 0 and a large category that takes
+// whatever is freed, a small job would wait until the large category has nothing left to ask for. Reduces do not count
+// as running while maps of their job wait for containers, nor do reservations.
 package dress

@@ -5,32 +5,33 @@ import (
 	"strconv"
 
 	"heddle"
-	_ "heddle/cluster" // with it the compiler can inline what a View and all below it are asked for
+	_ "heddle/cluster" // lets the compiler inline the methods of a View and of all below it
 	"heddle/policy"
 )
 
-// A Scheduler is the reservation: what each category may hold, and the periodic adjustment of it.
+// A Scheduler is the reservation: what each category may hold, and its periodic adjustment.
 //
-// The adjustment is a [policy.Ticker] and not a [policy.Control]: it acts on no container, and between
-// events nothing that Alg. 3 adds up changes except by the passing of time. Intervals that went by without
-// an event can therefore be worked off one by one when the next event comes, with the outcome they would
-// have had at their time, and a quiet cluster is not woken for them.
+// The adjustment is a [policy.Ticker] and not a [policy.Control]: it acts on no container, and between events only the
+// passing of time changes anything that Alg. 3 adds up. The scheduler can therefore process intervals that passed
+// without an event one by one at the next event, with the outcome they would have had at their time, and need not wake
+// a quiet cluster for them.
 type Scheduler struct {
-	policy.Unshared // categories are not queues, and turn nobody away
+	policy.Unshared // categories are not queues, and refuse no application
 
 	o     Options
 	est   *Estimator
-	alone bool // the estimator hears through the scheduler only
+	alone bool // the estimator gets its events only through the scheduler
 
 	apps  []appState
 	alive []heddle.AppID // in order of submission
 
-	// lines are those of the last category that wait to begin, by leaf queue, the first to begin first; see Options.Serve.
+	// lines holds, by leaf queue, the applications of the last category that wait to begin, the next one first; see
+	// Options.Serve.
 	lines map[heddle.QueueID][]heddle.AppID
-	short bool // every category was, at the last interval (line 12 of Alg. 3)
+	short bool // every category was short at the last interval (line 12 of Alg. 3)
 
-	ordered bool                     // the profile has an [Order] that goes by the categories
-	byLeaf  map[heddle.QueueID]*leaf // for it
+	ordered bool                     // the profile has an [Order] that uses the categories
+	byLeaf  map[heddle.QueueID]*leaf // for that order
 
 	cats  []category
 	delta []float64 // by category; they sum to 1
@@ -43,12 +44,12 @@ type appState struct {
 	known    bool
 	category int
 	taken    heddle.Resource // counted in its category: held and reserved
-	tasks    int             // likewise: containers and reservations, the master left out
-	ends     int             // … those that end though nothing else starts
-	peak     heddle.Resource // the most it held and asked for at once, or will, per dimension
-	told     bool            // what it demands is known from its facts
-	expected demand          // of its tasks, when it came
-	tasked   demand          // the most that it asked for and held beside its master
+	tasks    int             // likewise: containers and reservations, without the master
+	ends     int             // … those that end even if nothing else starts
+	peak     heddle.Resource // the most it held and asked for at once, or is expected to, per dimension
+	told     bool            // its demand is known from its facts
+	expected demand          // of its tasks, as of its submission
+	tasked   demand          // the most that it asked for and held, without its master
 	want     heddle.Resource // counted in its category: what it waits for
 	tired    bool            // it was passed over for Options.Patience
 	late     bool            // … and may start one container whatever is reserved
@@ -56,22 +57,22 @@ type appState struct {
 	queue    heddle.QueueID  // … of this queue
 }
 
-// category is a category's jobs together.
+// category is the jobs of one category taken together.
 type category struct {
 	supply
 	taken heddle.Resource
 	tasks int
-	ends  int // tasks that end though nothing else starts
+	ends  int // tasks that end even if nothing else starts
 	want  heddle.Resource
 	limit heddle.Resource // what it may take in all
-	waits bool            // for anything, now or when a job of it has started
-	head  heddle.Resource // the container that the first of its jobs waits for; zero when none waits
-	stuck bool            // it waits, and no task of it ends though nothing else starts
+	waits bool            // for anything, now or once one of its jobs has started
+	head  heddle.Resource // the container that the first of its jobs waits for; zero if none waits
+	stuck bool            // it waits, and none of its tasks ends unless something else starts
 	since heddle.Time     // … since when
-	due   bool            // … for so long, or with so little around, that it may start one container until the next interval
+	due   bool            // … for so long, or with so little else running, that it may start one container before the next interval
 }
 
-// of returns the category whose limit an application is held to, or nil where nothing is reserved.
+// of returns the category whose limit applies to an application, or nil if nothing is reserved.
 func (s *Scheduler) of(a *policy.App) *category {
 	if !s.o.Reserve || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
 		return nil
@@ -79,8 +80,8 @@ func (s *Scheduler) of(a *policy.App) *category {
 	return &s.cats[s.apps[a.ID()].category]
 }
 
-// Allow implements [policy.Share]: a category takes nothing of what is reserved for another, except to start
-// one container where it, or one of its applications, would wait for ever or has waited too long.
+// Allow implements [policy.Share]: a category takes nothing that is reserved for another, except to start one container
+// if it, or one of its applications, would wait for ever or has waited too long.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
 	c := s.of(a)
 	if c == nil {
@@ -100,7 +101,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need hedd
 	return policy.NoApp(heddle.ShareLimit)
 }
 
-// Unbook implements [policy.Share]: as much as the category is above its limit.
+// Unbook implements [policy.Share]: it returns the amount by which the category would exceed its limit.
 func (s *Scheduler) Unbook(_ policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
 	c := s.of(a)
 	if c == nil {
@@ -109,7 +110,7 @@ func (s *Scheduler) Unbook(_ policy.View, a *policy.App, need heddle.Resource) h
 	return c.taken.Plus(need).Minus(c.limit).Max(heddle.Resource{})
 }
 
-// Headroom implements [policy.Share]: what is left of the category's part.
+// Headroom implements [policy.Share]: it returns what is left of the category's part.
 func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	free := v.Total().Minus(v.Used()).Max(heddle.Resource{})
 	c := s.of(a)
@@ -125,8 +126,8 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	return left
 }
 
-// Limit implements [policy.Limiter]: what is not reserved for the other categories, and of an application that waits to
-// begin its place in the line of its queue.
+// Limit implements [policy.Limiter]: the limit is what is not reserved for the other categories. For an application
+// that waits to begin, it includes the place in the line of its queue.
 func (s *Scheduler) Limit(v policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
 	c := s.of(k.App())
 	if c == nil {
@@ -199,8 +200,8 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 			c.due = false
 			s.apps[e.App.ID()].tired, s.apps[e.App.ID()].late = false, false
 		}
-	case policy.Started: // the estimator's
-	default: // the application holds or asks for something else than before
+	case policy.Started: // for the estimator
+	default: // the application's holdings or requests changed
 		s.refresh(v, e.App)
 	}
 }
@@ -224,7 +225,7 @@ func (s *Scheduler) forget(id heddle.AppID) {
 	*st = appState{}
 }
 
-// refresh brings what is counted of an application up to date, and its category.
+// refresh updates what is counted for an application, and its category.
 func (s *Scheduler) refresh(v policy.View, a *policy.App) {
 	st := &s.apps[a.ID()]
 	peak, now := st.peak, asked(a)
@@ -237,7 +238,8 @@ func (s *Scheduler) refresh(v policy.View, a *policy.App) {
 	s.recount(v, a, grown)
 }
 
-// recount is refresh of what its tasks are known to ask for; grown says whether that is more than ever.
+// recount updates the counts and the category from the recorded demand; grown says whether that is more than ever
+// before.
 func (s *Scheduler) recount(v policy.View, a *policy.App, grown bool) {
 	st := &s.apps[a.ID()]
 	s.count(st, heddle.Resource{}, heddle.Resource{}, 0, 0)
@@ -248,7 +250,7 @@ func (s *Scheduler) recount(v policy.View, a *policy.App, grown bool) {
 	s.queues(a)
 }
 
-// tasksOf counts what an application holds or has reserved beside its master.
+// tasksOf returns the number of containers and reservations of an application, without its master.
 func tasksOf(a *policy.App) int {
 	n := a.Bookings()
 	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
@@ -257,8 +259,8 @@ func tasksOf(a *policy.App) int {
 	return n
 }
 
-// endsOf counts those of an application's tasks that end though nothing else starts: neither reservations, nor reduces while maps wait
-// for containers.
+// endsOf returns the number of an application's tasks that end even if nothing else starts: reservations do not, nor do
+// reduces while maps wait for containers.
 func endsOf(a *policy.App) int {
 	n := tasksOf(a) - a.Bookings()
 	if a.Waiting(heddle.Map) > 0 {
@@ -267,7 +269,7 @@ func endsOf(a *policy.App) int {
 	return n
 }
 
-// count replaces what an application counts for in its category.
+// count replaces what an application contributes to its category.
 func (s *Scheduler) count(st *appState, taken, want heddle.Resource, tasks, ends int) {
 	c := &s.cats[st.category]
 	c.taken = c.taken.Plus(taken).Minus(st.taken)

@@ -19,7 +19,7 @@ func put(s policy.Share) policy.Set {
 	return set
 }
 
-// ordered is put with the order by category.
+// ordered is put with the order by category in addition.
 func ordered(s policy.Share) policy.Set {
 	set := put(s)
 	o, err := dress.Within(policytest.Args(""), policytest.Submitted{})
@@ -33,7 +33,7 @@ func ordered(s policy.Share) policy.Set {
 	return set
 }
 
-// eager books every full node, so that reservations are seen too.
+// eager reserves every full node, so that the test covers reservations too.
 type eager struct{}
 
 func (eager) Reserve(policy.View, *policy.Ask, *policy.Node) bool    { return true }
@@ -74,7 +74,7 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// Where the profile's estimate is dress's, the share uses it, and both hear of events once.
+// If the profile's estimate is dress's, the share uses it, and both get each event once.
 func TestOneEstimatorForBoth(t *testing.T) {
 	maker := func(a policy.Args) (policy.Set, error) {
 		r, err := dress.NewRelease(policytest.Args("{t_s: 0, t_e: 0, window: 2}"))
@@ -134,13 +134,13 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Eight tasks start and end within two seconds of each other: after six ends the estimate expects the rest,
-// c·h/Δps of them a second and no more than still run. Of a cluster of nine containers the paper's five of a hundred are
-// one: two ends are enough.
+// Eight tasks start and end within two seconds of each other. After six ends the estimate expects the rest: c·h/Δps of
+// them a second, and no more than still run. In a cluster of nine containers the paper's five of a hundred are one: two
+// ends are enough.
 func TestEstimateFromEvents(t *testing.T) {
 	for _, of := range []struct {
 		containers int64
-		expects    []float64 // after so many ends
+		expects    []float64 // by the number of ends so far
 	}{
 		{101, []float64{0, 0, 0, 0, 0, 0, 2, 1}},
 		{9, []float64{0, 0, 32.0 / 7, 32.0 / 7, 4, 3, 2, 1}}, // 8/(7/4) a second, as long as so many run
@@ -174,7 +174,7 @@ func TestEstimateFromEvents(t *testing.T) {
 		if x := c.View().Container(9); x.State() != cluster.Running {
 			t.Fatalf("the last task is %v", x.State())
 		}
-		c.Step(second(31.75), heddle.Wake{}) // γ + Δps is over: it is a trailing task
+		c.Step(second(31.75), heddle.Wake{}) // γ + Δps is over: the last task is a trailing task
 		if got := expects(); got != 0 {
 			t.Errorf("%v are expected of a trailing task", got)
 		}

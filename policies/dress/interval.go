@@ -13,7 +13,7 @@ func (s *Scheduler) Ticks() (every, phase heddle.Span) { return s.interval(), 0 
 
 func (s *Scheduler) interval() heddle.Span { return heddle.Seconds(s.o.Interval) }
 
-// Tick implements [policy.Ticker]: it works off the intervals since the last one.
+// Tick implements [policy.Ticker]: it processes the intervals since the last tick.
 func (s *Scheduler) Tick(v policy.View) bool {
 	changed := false
 	every := heddle.Time(s.interval())
@@ -21,16 +21,16 @@ func (s *Scheduler) Tick(v policy.View) bool {
 	for ; s.next <= last; s.next += every {
 		if s.adjustAt(v, s.next) {
 			changed = true
-		} else if s.resting(v) { // the last interval alone counts
+		} else if s.resting(v) { // only the last interval matters
 			s.next = max(s.next, last-every) // the loop adds one
 		}
 	}
 	return changed
 }
 
-// resting reports whether further intervals change δ no more until something happens.
+// resting reports whether further intervals leave δ unchanged until something happens.
 func (s *Scheduler) resting(v policy.View) bool {
-	for _, id := range s.alive { // what it keeps ends with its patience
+	for _, id := range s.alive { // the reserve it keeps ends with its patience
 		if a := v.App(id); a != nil && s.o.Patience >= 0 && s.unknown(a, &s.apps[id], s.next) {
 			return false
 		}
@@ -46,7 +46,8 @@ func (s *Scheduler) resting(v policy.View) bool {
 	return true
 }
 
-// adjustAt is what an interval that ends at t brings. It reports whether any category's limit changed.
+// adjustAt processes the interval that ends at t. It reports whether any category's limit changed, or who may be served
+// next.
 func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 	if !s.o.Reserve || s.total.IsZero() {
 		return false
@@ -66,7 +67,7 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 	s.patience(t)
 	was, sorted := s.short, false
 	s.short = false
-	if s.o.Adjust && waits { // with nobody waiting there is nothing to divide
+	if s.o.Adjust && waits { // if no application waits there is nothing to divide
 		supplies := make([]supply, len(s.cats))
 		for k := range s.cats {
 			slices.Sort(s.cats[k].demands)
@@ -82,8 +83,8 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 	return changed || turned || late || sorted || s.short != was
 }
 
-// lateness finds out whether an application has been passed over for [Options.Patience]. It reports whether something
-// comes of that which did not before.
+// lateness records whether an application has been passed over for [Options.Patience]. It reports whether this newly
+// has an effect.
 func (s *Scheduler) lateness(a *policy.App, t heddle.Time) bool {
 	st := &s.apps[a.ID()]
 	was := st.tired
@@ -92,17 +93,17 @@ func (s *Scheduler) lateness(a *policy.App, t heddle.Time) bool {
 	return st.tired && !was && (st.late || s.o.Serve == serveListed)
 }
 
-// gather adds what an application wants and is about to release to its category. It reports whether the
-// application waits for anything.
+// gather adds what an application wants and is about to release to its category. It reports whether the application
+// waits for anything.
 func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	st := &s.apps[a.ID()]
-	s.count(st, st.taken, st.wants(a), st.tasks, st.ends) // a master that is gone asks for nothing any more, which nobody tells
+	s.count(st, st.taken, st.wants(a), st.tasks, st.ends) // a master that is gone asks for nothing any more, but no event says so
 	s.queues(a)
 	c := &s.cats[st.category]
 	if st.category < len(s.cats)-1 && s.o.Keep == whileJobs {
 		c.keeps = true
 	}
-	if s.unknown(a, st, t) { // it can be of any
+	if s.unknown(a, st, t) { // it may belong to any category
 		for k := range len(s.cats) - 1 {
 			s.cats[k].keeps = true
 		}
@@ -126,8 +127,9 @@ func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	return true
 }
 
-// patience finds the categories that are due a container. None of their tasks ends though nothing else starts, and either none at
-// all does, so that nothing that ends could change that, or they have waited for Options.Patience.
+// patience finds the categories that are due a container: none of their tasks ends unless something else starts. In
+// addition, either no category has a task that does, so that no end could change this, or they have waited for
+// Options.Patience.
 func (s *Scheduler) patience(t heddle.Time) {
 	ends := 0
 	for k := range s.cats {
@@ -144,7 +146,7 @@ func (s *Scheduler) patience(t heddle.Time) {
 	}
 }
 
-// limits works out what each category may take: everything but what is reserved for the others.
+// limits computes what each category may take: everything except what is reserved for the others.
 func (s *Scheduler) limits(v policy.View) (changed bool) {
 	all := 0.0
 	for k := range s.cats {
@@ -169,9 +171,9 @@ func (s *Scheduler) limits(v policy.View) (changed bool) {
 	return changed
 }
 
-// reserve is what the other categories leave to one. One that is due a container has room for that. The last
-// category, of which δ_max keeps the others from taking all, has no more than it holds while it waits for
-// nothing: Alg. 3 would give the rest away in any case (line 11).
+// reserve returns the part that the other categories leave to category k. If k is due a container, the part has room
+// for it. δ_max keeps the others from taking all of the last category's part. While the last category waits for
+// nothing, its part is no more than it holds: Alg. 3 would give the rest away in any case (line 11).
 func (s *Scheduler) reserve(v policy.View, k int) float64 {
 	c := &s.cats[k]
 	switch {
@@ -183,9 +185,9 @@ func (s *Scheduler) reserve(v policy.View, k int) float64 {
 	return s.delta[k]
 }
 
-// freed divides room that came free at once, where the next interval would find it taken: a category of smaller demands
-// that is short of it, and may have more, gets it; where none is, and the category whose it was has more than it wants,
-// the last one does.
+// freed distributes released room at once, because by the next interval it would be taken. A category of smaller
+// demands that is short of it, and may have more, gets it. If there is none, and the category that released it has more
+// than it wants, the last category gets it.
 func (s *Scheduler) freed(v policy.View, e policy.Effect) {
 	if !s.o.Prompt || !s.o.Adjust || !s.o.Reserve || s.total.IsZero() || int(e.App.ID()) >= len(s.apps) || !s.apps[e.App.ID()].known {
 		return
@@ -207,13 +209,13 @@ func (s *Scheduler) freed(v policy.View, e policy.Effect) {
 	}
 }
 
-// lack is how much more a category wants than it has; below 0, how much it has too much.
+// lack returns how much more a category wants than it has; a negative value is its surplus.
 func (s *Scheduler) lack(v policy.View, k int) float64 {
 	c := &s.cats[k]
 	return share(v, c.want, s.total) + share(v, c.taken, s.total) - s.delta[k]
 }
 
-// give moves a part of one category's reserve to another's.
+// give moves a part of one category's reserve to another category.
 func (s *Scheduler) give(v policy.View, from, to int, part float64) {
 	if part > slack {
 		s.delta[from] -= part

@@ -15,8 +15,8 @@ import (
 	"heddle/sched"
 )
 
-// Whatever is reserved for whom, every job gets all it asks for in the end: no reserve makes a job of another
-// category wait for ever.
+// Whatever is reserved for whom, every job gets all it asks for in the end: no reserve makes a job of another category
+// wait for ever.
 func TestNobodyWaitsForEver(t *testing.T) {
 	policytest.Streams(t, func(t *rapid.T) {
 		num := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
@@ -58,21 +58,21 @@ func TestNobodyWaitsForEver(t *testing.T) {
 					continue
 				}
 				left[l.App]--
-				c.Step(now, heddle.Acquire{App: l.App}) // what ends unfetched is asked for again
+				c.Step(now, heddle.Acquire{App: l.App}) // a container that ends before it is fetched is asked for again
 				c.Step(now, heddle.Started{Container: l.Container})
 				at := now.Plus(heddle.Span(num(1, 9, "length")) * heddle.Second)
 				ends[at] = append(ends[at], l.Container)
 			}
 		}
 		for a := range left {
-			left[a] = 1 // its master's asking
+			left[a] = 1 // the request of its master
 			c.Step(now, heddle.Submit{App: heddle.AppID(a), Queue: 1, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{
-				// Zero is not known; and what is known may be wrong.
+				// Zero means unknown; and what is known may be wrong.
 				Demand: heddle.Demand{Containers: int32(num(0, 9, "demand")), Each: heddle.Of(int64(num(1, 8, "each"))<<10, 1000)},
 				Last:   heddle.LastRun{Containers: int32(num(0, 9, "last")), Most: heddle.Of(int64(num(0, 16, "most"))<<10, 3000)},
 			}})
 		}
-		// 48 tasks at the most, one after the other: each waits for nine seconds' work or for its patience.
+		// There are 48 tasks at most, one after the other: each waits for nine seconds of work or for its patience.
 		for ; now < heddle.Time(48*40*heddle.Second); now = now.Plus(heddle.Second) {
 			for _, x := range ends[now] {
 				c.Step(now, heddle.Exit{Container: x})
@@ -88,7 +88,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 	})
 }
 
-// shut is a gate of masters that lets the first application in alone, as a limit on masters may.
+// shut is a gate for masters that lets only the first application in, as a limit on masters may.
 type shut struct{}
 
 // Open implements [policy.Gate].
@@ -99,8 +99,8 @@ func (shut) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 	return policy.Yes
 }
 
-// A large job whose reduces wait for its maps has these though as much as there may be is reserved for small jobs, whose masters something
-// else keeps from starting: nothing would ever end.
+// A large job whose reduces wait for its maps gets these maps even if as much as possible is reserved for small jobs
+// whose masters are kept from starting by something else: otherwise nothing would ever end.
 func TestReducesThatWaitDoNotCountAsRunning(t *testing.T) {
 	s, err := dress.New(policytest.Args(""))
 	if err != nil {

@@ -26,84 +26,86 @@ const (
 	lendPart  = "part"
 )
 
-// Options are the scheduler's. The defaults are the paper's (V-A1), with δ free between 0 and a half, but for Patience, Prompt,
-// Lend and Few.
+// Options are the scheduler's options. The defaults are the paper's (V-A1), with δ free between 0 and a half, except
+// for Patience, Prompt, Lend and Few.
 type Options struct {
-	// Theta are the upper bounds of the categories, ascending, as parts of the cluster; what demands more than
-	// the last bound is in the last category. One bound makes two: SD and LD.
+	// Theta lists the upper bounds of the categories, ascending, as parts of the cluster. A job that demands more than
+	// the last bound is in the last category. One bound makes two categories: SD and LD.
 	Theta []float64 `yaml:"theta"`
 
-	// Against says what θ is a part of. The paper has A_c, what is available at the moment, and then uses a fixed
-	// bound in its experiments; in a full cluster A_c is 0 and every job is large. "total" is the whole
-	// cluster, "available" the literal reading.
+	// Against says what θ is a part of. The paper uses A_c, what is available at the moment, and then a fixed bound in
+	// its experiments; in a full cluster A_c is 0 and every job is large. "total" is the whole cluster, "available" the
+	// literal reading.
 	Against string `yaml:"classify_against"`
 
-	Delta    float64 `yaml:"delta"`     // δ at first, of each category but the last
-	DeltaMin float64 `yaml:"delta_min"` // each of these keeps as much
-	DeltaMax float64 `yaml:"delta_max"` // … and they have no more together
-	Interval float64 `yaml:"interval"`  // seconds between adjustments, which is how far the estimate looks ahead
+	Delta    float64 `yaml:"delta"`     // initial δ of each category but the last
+	DeltaMin float64 `yaml:"delta_min"` // the least δ of each of these
+	DeltaMax float64 `yaml:"delta_max"` // … and the most of them together
+	Interval float64 `yaml:"interval"`  // seconds between adjustments, which is also how far the estimate looks ahead
 
-	// Patience is how long, in seconds, a category that waits and of which no task runs may be passed over: then
-	// one container of it goes before the other's reserve. The paper has no such bound, and with δ at 0 a job
-	// can wait as long as the large ones take whatever is freed. Negative: no bound.
+	// Patience is how long, in seconds, a category that waits and has no running task may be passed over. After that,
+	// one of its containers takes precedence over the other category's reserve. The paper has no such bound, and with δ
+	// at 0 a job can wait as long as the large ones take whatever is freed. Negative: no bound.
 	Patience float64 `yaml:"patience"`
 
-	// Prompt gives room that comes free to a category that is short of it, and below DeltaMax, when the node reports it.
-	// The listing looks at what is free once an interval; by then the larger category has taken what comes between.
+	// Prompt gives room that comes free to a category that is short of it, and below DeltaMax, as soon as the node
+	// reports it. The listing looks at what is free once an interval; by then the larger category has taken what comes
+	// free in between.
 	Prompt bool `yaml:"prompt"`
 
-	// Serve says which jobs of the last category begin: "listed" or "order", whatever the profile's order says, with what
-	// there is. As listed those of a leaf queue begin one after the other. While every category is short Alg. 3 sorts
-	// them, the smallest demand first, and assigns a job what it asks for as a whole (lines 12 to 20): the first begins when all
-	// that it asks for fits what the category has left. At any other time who comes queues behind, and the first begins with
-	// what there is. So a large job goes before another that came when small ones waited (V-B2), and one that the reserve held
-	// back begins when they have theirs (V-B1).
-	// In either case a job begins when its category runs nothing else and when it was passed over for Patience: those behind
-	// a first one that cannot start, for a limit of its user or for the nodes it excludes, wait no longer than that. With
-	// negative Patience they do not wait for a first one for which there is room. One that asks for more than half of what
-	// the category may have begins with what there is: for that much too much would be kept idle.
+	// Serve says which jobs of the last category begin: "listed", or "order", which follows the profile's order with
+	// the room there is. With "listed", the jobs of a leaf queue begin one after the other. While every category is
+	// short, Alg. 3 sorts them, the smallest demand first, and assigns a job everything it asks for as a whole (lines
+	// 12 to 20): the first one begins when all that it asks for fits what the category has left. At any other time a
+	// new job goes to the end of the line, and the first one begins with the room there is. So a large job goes before
+	// another that came while small ones waited (V-B2), and one that the reserve held back begins when the small ones
+	// have theirs (V-B1).
+	// In either case a job begins if its category runs nothing else, or if it was passed over for Patience: the jobs
+	// behind a first one that cannot start, because of a limit of its user or the nodes it excludes, wait no longer
+	// than that. With negative Patience they do not wait for a first one for which there is room. A job that asks for
+	// more than half of what the category may have begins with the room there is, since waiting for that much would
+	// keep too much idle.
 	Serve string `yaml:"serve"`
 
-	// Lend says what becomes of room that neither category's next job fits into as a whole. By the listing it stays with the
-	// last category ("whole"). With "part" the first small job that waits is given room for one container of it: its master
-	// needs no more to begin with.
+	// Lend says what happens to room that is too small for the whole next job of either category. By the listing it
+	// stays with the last category ("whole"). With "part", the first small job that waits gets room for one container:
+	// its master needs no more to begin with.
 	Lend string `yaml:"lend"`
 
-	// Few says how many containers are so few that a job which asks for no more is small whatever Theta is, unless they
-	// are more than half of the cluster. A tenth of the paper's hundred containers is ten; a tenth of twelve would
-	// make every job large.
+	// Few is the number of containers up to which a job is small whatever Theta is, unless they are more than half of
+	// the cluster. A tenth of the paper's hundred containers is ten; a tenth of twelve would make every job large.
 	Few int `yaml:"few"`
 
-	// Keep says when a category but the last keeps what it has too much. By the listing never: a second in which
-	// no small job waits takes the whole reserve away, before any large job is short of it. What the paper tells of
-	// its runs (V-B1) is otherwise: a large job delayed by the reserve while no small one waited, and later
-	// small jobs that started in it. "jobs" keeps the reserve while the category has any job, running or
-	// pending.
+	// Keep says when a category other than the last keeps its surplus. By the listing it never does: a second in which
+	// no small job waits takes the whole reserve away, before any large job is short of it. The paper's account of its
+	// runs (V-B1) differs: the reserve delayed a large job while no small one waited, and later small jobs started in
+	// it. "jobs" keeps the reserve while the category has any job, running or pending.
 	Keep string `yaml:"keep"`
 
-	// Cap says whom the reservation holds back: "all", as the paper has it, each category from what is reserved for
-	// the others, or "last", only the jobs with the largest demands: where the order serves small jobs first
-	// anyway, holding them to δ leaves room idle that they could use. With "last" Patience is each job's own too: of
-	// those held back the ones that ask for small containers would else take whatever comes free below the
-	// limit, and the one that asks for a large container wait for ever.
+	// Cap says which jobs the reservation holds back. With "all", as in the paper, it holds each category back from
+	// what is reserved for the others. With "last", it holds back only the jobs with the largest demands: if the order
+	// serves small jobs first anyway, holding them to δ leaves room idle that they could use. With "last", Patience
+	// also applies to each job: otherwise, of the jobs held back, those that ask for small containers would take
+	// whatever comes free below the limit, and the one that asks for a large container would wait for ever.
 	Cap string `yaml:"cap"`
 
-	Reserve bool `yaml:"reserve"` // false: jobs are put into categories and nothing is reserved
-	Adjust  bool `yaml:"adjust"`  // false: δ stays as it is at first
-	Release bool `yaml:"release"` // false: F is 0, only what is available counts, as in every mix tried it may
+	Reserve bool `yaml:"reserve"` // false: jobs are put into categories, but nothing is reserved
+	Adjust  bool `yaml:"adjust"`  // false: δ keeps its initial value
+	Release bool `yaml:"release"` // false: F is 0 and only what is available counts, which is enough in every mix tried
 
 	EstimateOptions `yaml:",inline"`
 }
 
-// Default is the options' default; one second is the interval at which nodes report. Patience is a guard, not a part of the mechanism:
-// in the experiments' mixes, with seeds that are not reported, more of it makes the mean wait shorter and costs the large job
-// that pays most, as much of the one as of the other up to 150 s and beyond that twice as much, with the same mean JCT.
+// Default holds the default options. One second is the interval at which nodes report. Patience is a guard, not a part
+// of the mechanism. In the experiments' mixes, with seeds that are not reported, more patience shortens the mean wait
+// and costs the large job that pays most: up to 150 s the cost equals the gain, and beyond that it is twice as much,
+// with the same mean JCT.
 var Default = Options{
 	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 150, Prompt: true, Serve: serveListed, Lend: lendPart, Few: 3, Keep: never, Cap: capAll,
 	Reserve: true, Adjust: true, EstimateOptions: DefaultEstimate,
 }
 
-// maxCategories bounds what a profile can ask for.
+// maxCategories limits the number of categories of a profile.
 const maxCategories = 16
 
 func (o *Options) check() error {
@@ -143,8 +145,7 @@ func (o *Options) check() error {
 	return o.EstimateOptions.check()
 }
 
-// New returns the reservation as a share. Where the profile's release estimate is dress too, it is the one
-// that is used.
+// New returns the reservation as a share. If the profile's release estimate is dress too, the share uses that estimate.
 func New(a policy.Args) (policy.Share, error) {
 	o := Default
 	o.Theta = nil // a list in the profile replaces the default's

@@ -7,14 +7,14 @@ import (
 	"heddle/policy"
 )
 
-// An Order serves, of a leaf queue's applications, those of the categories with the smaller demands first, as long as the
-// category holds less than its part of what the leaf's applications hold. Within a category, and else, it is the order of
-// the queues. How much a category takes is the share's business. The order says who goes first where there is room for one of
-// two that are both below their part: in a cluster of small nodes some of the room is too small for any container, and whoever
-// goes last has all of that in its own part.
+// An Order serves the applications of a leaf queue by category: a category with smaller demands comes first, as long as
+// it holds less than its part of what the leaf's applications hold. Within a category, and otherwise, the order of the
+// queues applies. The share decides how much a category takes. The order decides who goes first if there is room for
+// only one of two applications that are both below their part: in a cluster of small nodes some of the room is too
+// small for any container, and all of that room lies in the part of the one that goes last.
 //
-// What a category holds is looked at when δ is adjusted. A priority goes before the category where the queue's order is by
-// priority.
+// What a category holds is determined when δ is adjusted. If the queue's order is by priority, the priority comes
+// before the category.
 type Order struct {
 	policy.Unsteady
 
@@ -22,13 +22,13 @@ type Order struct {
 	share  *Scheduler
 }
 
-// Within returns the order for the applications of a leaf, where another one orders the queues. [Order.Of] must be
-// called before it is used.
+// Within returns an order for the applications of a leaf; another order, queues, orders the queues. [Order.Of] must be
+// called before the order is used.
 func Within(a policy.Args, queues policy.Order) (*Order, error) {
 	return &Order{queues: queues}, a.Decode(&struct{}{})
 }
 
-// Of tells the order which shares its profile has: categories are those of the first one that is DRESS's.
+// Of tells the order which shares its profile has: the order uses the categories of the first one that is DRESS's.
 func (o *Order) Of(shares []policy.Share) error {
 	for _, s := range shares {
 		if s, ok := s.(*Scheduler); ok {
@@ -42,7 +42,8 @@ func (o *Order) Of(shares []policy.Share) error {
 // Queue implements [policy.Order].
 func (o *Order) Queue(v policy.View, q *policy.Queue) policy.Key { return o.queues.Queue(v, q) }
 
-// App implements [policy.Order]: by category, then as the queue has it; where nothing is reserved as the queue has it alone.
+// App implements [policy.Order]: by category, then in the queue's order; if nothing is reserved, in the queue's order
+// alone.
 func (o *Order) App(v policy.View, a *policy.App) policy.Key {
 	k := o.queues.App(v, a)
 	if o.share.of(a) == nil {
@@ -55,13 +56,13 @@ func (o *Order) App(v policy.View, a *policy.App) policy.Key {
 	return policy.Key{turn, k[0], k[1]}
 }
 
-// A leaf is what the categories hold in a leaf queue, and not what is reserved for them.
+// A leaf is what the categories hold in a leaf queue, not what is reserved for them.
 type leaf struct {
 	held  []heddle.Resource
-	first []bool // which hold less than their part of that
+	first []bool // the categories that hold less than their part of that
 }
 
-// turn is when an application is served among those of its leaf: the smallest first.
+// turn returns an application's turn among the applications of its leaf: the smallest is served first.
 func (s *Scheduler) turn(a *policy.App) int {
 	category := s.apps[a.ID()].category
 	if l := s.byLeaf[a.Queue().ID()]; l != nil && l.first[category] {
@@ -70,8 +71,8 @@ func (s *Scheduler) turn(a *policy.App) int {
 	return len(s.cats) - 1
 }
 
-// turns finds out which categories hold less than their part of what is held in each leaf. It reports whether others do than
-// before.
+// turns determines, for each leaf, which categories hold less than their part of what is held there. It reports whether
+// any of this changed.
 func (s *Scheduler) turns(v policy.View) (changed bool) {
 	for _, l := range s.byLeaf { // order: each for itself
 		clear(l.held)

@@ -17,11 +17,11 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// papers is a tracker with the paper's parameters.
+// papers returns a tracker with the paper's parameters.
 func papers() *tracker { return &tracker{pw: 10 * heddle.Second, ts: 5, te: 5} }
 
-// A job whose request is larger than A_c × θ is classified to LD, otherwise it joins SD. Of 100 containers
-// and θ = 10 % that is from the eleventh on; where nothing is available, from the first.
+// A job whose request is larger than A_c × θ is classified as LD, otherwise as SD. With 100 containers and θ = 10 %, LD
+// starts at the eleventh; if nothing is available, at the first.
 // Reference: IV-C, second paragraph.
 func TestClassify(t *testing.T) {
 	for _, c := range []struct {
@@ -43,8 +43,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// t_s and t_e are counts in a cluster of a hundred containers (five nodes of twenty cores). In a smaller one they are fewer
-// in proportion, and one at least; none stays none.
+// t_s and t_e are counts in a cluster of a hundred containers (five nodes of twenty cores). In a smaller cluster they
+// are fewer in proportion, and at least one; zero stays zero.
 // Reference: V-A1.
 func TestThresholds(t *testing.T) {
 	for _, c := range [][3]int{{5, 100, 5}, {5, 1000, 5}, {5, 60, 3}, {5, 12, 1}, {5, 1, 1}, {10, 50, 5}, {0, 12, 0}} {
@@ -54,8 +54,8 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// Twenty maps start within three seconds: the phase opens with the sixth, its first start is the
-// earliest, and ten seconds after the last nothing has grown for pw: Δps = 3 s.
+// Twenty maps start within three seconds. The phase opens with the sixth, and its first start is the earliest. Ten
+// seconds after the last start nothing has grown for pw: Δps = 3 s.
 // Reference: Alg. 1, lines 11 to 16.
 func TestStartingVariation(t *testing.T) {
 	k := papers()
@@ -79,7 +79,7 @@ func TestStartingVariation(t *testing.T) {
 	}
 }
 
-// Five starts within pw are no more than t_s, and open no phase however many follow slowly.
+// Five starts within pw are no more than t_s, and open no phase, however many follow slowly.
 // Reference: Alg. 1, line 11.
 func TestFewStartsOpenNoPhase(t *testing.T) {
 	k := papers()
@@ -91,8 +91,8 @@ func TestFewStartsOpenNoPhase(t *testing.T) {
 	}
 }
 
-// Of the nine reduces of the PageRank example one takes 1.26 s and the others about 18.25 s: the short one
-// is a heading task, and the release starts with the first of the others.
+// One of the nine reduces of the PageRank example takes 1.26 s and the others about 18.25 s: the short one is a heading
+// task, and the release starts with the first of the others.
 // Reference: III-A2; Alg. 2, lines 8 to 10.
 func TestHeadingTask(t *testing.T) {
 	for _, all := range []bool{false, true} {
@@ -118,8 +118,8 @@ func TestHeadingTask(t *testing.T) {
 	}
 }
 
-// One task takes 17.6 s longer than the others. When none has ended for pw it is a trailing task, and counts
-// to the next phase; when it ends, no task is left and the job is over.
+// One task takes 17.6 s longer than the others. When none has ended for pw it is a trailing task and counts in the next
+// phase. When it ends, no task is left and the job is over.
 // Reference: Alg. 2, lines 11 to 14.
 func TestTrailingTask(t *testing.T) {
 	k := papers()
@@ -147,8 +147,8 @@ func TestTrailingTask(t *testing.T) {
 	}
 }
 
-// Nothing before γ; then c containers evenly within Δps; nothing after. Of 20 containers from 10 s on
-// within 4 s that is 5 a second. As printed, the function gives what was released since γ.
+// Nothing is released before γ, then c containers evenly within Δps, then nothing. For 20 containers from 10 s on
+// within 4 s, that is 5 a second. As printed, the function gives what was released since γ.
 // Reference: Eq. 9.
 func TestReleasePattern(t *testing.T) {
 	const c, h = 20, heddle.Second
@@ -169,7 +169,7 @@ func TestReleasePattern(t *testing.T) {
 	}
 }
 
-// A job releases what its phases release together; one that has not started or is over, nothing.
+// A job releases what its phases release together; a job that has not started or is over releases nothing.
 // Reference: Eq. 5.
 func TestJobRelease(t *testing.T) {
 	k := papers()
@@ -183,7 +183,7 @@ func TestJobRelease(t *testing.T) {
 	near(t, "both as printed", k.f(at(31), heddle.Second, cumulative), 20*2.0/4+6*1.0/2)
 }
 
-// two are the supplies of SD and LD in containers of 100.
+// two returns the supplies of SD and LD; the arguments count containers of 100.
 func two(a1, f1 float64, sd []float64, a2, f2 float64, ld []float64) []supply {
 	part := func(of []float64) (out []float64) {
 		for _, x := range of {
@@ -194,7 +194,8 @@ func two(a1, f1 float64, sd []float64, a2, f2 float64, ld []float64) []supply {
 	return []supply{{available: a1 / 100, released: f1 / 100, demands: part(sd)}, {available: a2 / 100, released: f2 / 100, demands: part(ld)}}
 }
 
-// Each case by hand, in containers of 100, δ first at 30 %. Both categories are short in all but the first four.
+// Each case is computed by hand, in containers of 100, with δ initially at 30 %. Both categories are short in all but
+// the first four.
 // Reference: Alg. 3.
 func TestAdjust(t *testing.T) {
 	for i, c := range []struct {
@@ -223,8 +224,8 @@ func TestAdjust(t *testing.T) {
 	}
 }
 
-// A job that does not fit as a whole is given what it lacks for one container of two, where the larger category has that left.
-// Containers of 100, δ first at 30 %.
+// A job that does not fit as a whole gets what it lacks for one container of two, if the larger category has that left.
+// Amounts are containers of 100; δ is initially 30 %.
 func TestLendInPart(t *testing.T) {
 	for _, c := range []struct {
 		what string
@@ -249,8 +250,8 @@ func TestLendInPart(t *testing.T) {
 		near(t, c.what+": the sum", delta[0]+delta[1], 1)
 	}
 
-	// The middle one's job is served as a whole, all of it from the last; then the smallest's in part, from what the middle one
-	// has left.
+	// The middle category's job is served as a whole, all of it from the last category. Then the smallest category's
+	// job is served in part, from what the middle one has left.
 	delta := []float64{0.2, 0.2, 0.6}
 	adjust(delta, []supply{
 		{demands: []float64{0.1}, first: 0.01},
@@ -262,7 +263,7 @@ func TestLendInPart(t *testing.T) {
 	}
 }
 
-// A category that keeps its surplus gives nothing away, and still gets what another has too much.
+// A category that keeps its surplus gives nothing away, and still gets the surplus of another.
 // Reference: V-B1, "after Job 4-5, the DRESS increased the reserved ratio".
 func TestKeep(t *testing.T) {
 	delta, cats := []float64{0.3, 0.7}, two(4, 2, []float64{2}, 0, 0, []float64{40})
@@ -277,8 +278,8 @@ func TestKeep(t *testing.T) {
 	near(t, "with too little", delta[0], 0.44)
 }
 
-// It is easy to classify into more categories: what one has too much goes to the smallest that is short;
-// when all are short, the smaller ones' next jobs are served from what they and the larger ones leave.
+// It is easy to classify into more categories. A surplus goes to the smallest category that is short. When all are
+// short, the smaller ones' next jobs are served from what they and the larger ones have left.
 // Reference: IV-C, second paragraph.
 func TestThreeCategories(t *testing.T) {
 	delta := []float64{0.2, 0.3, 0.5}
@@ -296,7 +297,8 @@ func TestThreeCategories(t *testing.T) {
 		{available: 0.02, demands: []float64{0.06}},
 		{available: 0.03, demands: []float64{0.30}},
 	}, false)
-	// 0.06 is left in all: 0.03 of it, the last one's, serve 0.03; 0.05 does not fit 0.03; nor does 0.06.
+	// 0.06 is left in all. 0.03 of it, the last category's, serves the job of 0.03; the job of 0.05 does not fit in
+	// 0.03, nor does that of 0.06.
 	if want := []float64{0.23, 0.3, 0.47}; !close3(delta, want) {
 		t.Errorf("ratios %v, want %v", delta, want)
 	}
@@ -306,7 +308,7 @@ func close3(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-9 })
 }
 
-// δ lies in (0, 1) by the paper; here within its bounds, the larger categories giving way first.
+// By the paper δ lies in (0, 1). Here it stays within its bounds, and the larger categories give way first.
 // Reference: IV-C, fourth paragraph.
 func TestBound(t *testing.T) {
 	for _, c := range []struct{ delta, want []float64 }{
@@ -322,7 +324,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// A job of many phases is remembered by those that still release something.
+// A job of many phases keeps only those that still release something.
 func TestPhasesAreForgotten(t *testing.T) {
 	j := &job{tracker: *papers()}
 	for i := range 50 {
@@ -331,7 +333,7 @@ func TestPhasesAreForgotten(t *testing.T) {
 			j.pass(at(from + float64(k)/10))
 			j.tasks = append(j.tasks, task{phase: j.start(at(from + float64(k)/10))})
 		}
-		for k := range 7 { // one runs on: the job is never over
+		for k := range 7 { // one keeps running: the job is never over
 			j.pass(at(from + 30 + float64(k)/10))
 			j.finish(at(from+30+float64(k)/10), j.tasks[0].phase)
 			j.tasks = j.tasks[1:]

@@ -2,12 +2,12 @@ package dress
 
 import "heddle"
 
-// A phase is a group of tasks of one job that began together and are taken to end together (III-A).
+// A phase is a group of tasks of one job that begin together and are assumed to end together (III-A).
 type phase struct {
-	c       int // c_p: the containers counted to it
+	c       int // c_p: the containers counted in it
 	running int // |R_p|
 
-	began       bool        // some task of its own has started; trailing tasks of the phase before do not count
+	began       bool        // one of its own tasks has started; trailing tasks of the previous phase do not count
 	open        bool        // S_p: more than t_s began within pw
 	first, last heddle.Time // ps_f, ps_l: earliest and latest start of its own tasks
 	closed      bool        // ps_l is final, and with it Δps
@@ -15,7 +15,7 @@ type phase struct {
 	ending   bool        // E_p: more than t_e ended within pw, and γ is known
 	gamma    heddle.Time // γ_p: when it began to release containers
 	ended    []heddle.Time
-	earliest heddle.Time // end of any of its tasks
+	earliest heddle.Time // earliest end of any of its tasks
 	latest   heddle.Time
 }
 
@@ -26,14 +26,14 @@ func (p *phase) variation() (dps heddle.Span, ok bool) {
 
 // A tracker watches one job's tasks start and end: Alg. 1 and Alg. 2.
 //
-// Times must not go backwards. What it says at a time does not depend on when it was asked in between:
-// whatever leaves the window is worked off at the instant at which it does.
+// Times must not go backwards. An answer does not depend on when the tracker was asked before: whatever leaves the
+// window is processed at the instant it does.
 type tracker struct {
 	pw     heddle.Span
 	ts, te int
 	all    bool // γ is the earliest end of all, heading tasks included
 
-	starts, ends window // of R_J within the last pw; lost tasks are ends here
+	starts, ends window // of R_J within the last pw; lost tasks count as ends here
 	running      int    // |R_J|
 	phases       []phase
 	gone         int // phases forgotten before phases[0]
@@ -45,7 +45,7 @@ func (k *tracker) growth() int { return k.starts.len() - k.ends.len() }
 // at returns a phase by its number.
 func (k *tracker) at(n int) *phase { return &k.phases[n-k.gone] }
 
-// start notes that a task started, and returns the number of its phase.
+// start records that a task started, and returns the number of its phase.
 func (k *tracker) start(t heddle.Time) int {
 	k.advance(t)
 	if len(k.phases) == 0 {
@@ -65,8 +65,8 @@ func (k *tracker) start(t heddle.Time) int {
 	return k.gone + n
 }
 
-// grown is lines 11 to 17 of Alg. 1: growth by more than t_s opens the phase that gathers tasks, and when
-// there is no growth any more, its last task has started and the next phase begins to gather.
+// grown is lines 11 to 17 of Alg. 1: growth by more than t_s opens the phase that gathers tasks. When growth stops, the
+// phase's last task has started and the next phase begins to gather.
 func (k *tracker) grown() {
 	if len(k.phases) == 0 {
 		return
@@ -81,7 +81,7 @@ func (k *tracker) grown() {
 	}
 }
 
-// finish notes that a task of phase n ended: lines 4 to 10 of Alg. 2.
+// finish records that a task of phase n ended: lines 4 to 10 of Alg. 2.
 func (k *tracker) finish(t heddle.Time, n int) {
 	k.advance(t)
 	p := k.at(n)
@@ -102,8 +102,7 @@ func (k *tracker) finish(t heddle.Time, n int) {
 	k.leave(t, p)
 }
 
-// lose notes that a task of phase n is gone without having ended: its container is not released by the
-// phase.
+// lose records that a task of phase n is gone without having ended: the phase does not release its container.
 func (k *tracker) lose(t heddle.Time, n int) {
 	k.advance(t)
 	p := k.at(n)
@@ -122,7 +121,7 @@ func (k *tracker) leave(t heddle.Time, p *phase) {
 	}
 }
 
-// advance lets time pass: starts and ends leave the window, and a phase that grows no more is closed.
+// advance lets time pass: starts and ends leave the window, and a phase that no longer grows is closed.
 func (k *tracker) advance(t heddle.Time) {
 	for {
 		var next heddle.Time
@@ -157,7 +156,7 @@ func (k *tracker) trailing(t heddle.Time) (n int, ok bool) {
 	return 0, false
 }
 
-// trail counts a phase's remaining tasks to the next one (Alg. 2, line 12), and returns its number.
+// trail moves a phase's remaining tasks to the next one (Alg. 2, line 12), and returns the number of that phase.
 func (k *tracker) trail(n int) int {
 	p, next := k.at(n), k.at(n+1) // a closed phase has a next
 	next.c += p.running
@@ -166,7 +165,7 @@ func (k *tracker) trail(n int) int {
 	return n + 1
 }
 
-// forget drops phases in front that release nothing any more.
+// forget drops the first phases that no longer release anything.
 func (k *tracker) forget(t heddle.Time) {
 	for len(k.phases) > 1 {
 		p := &k.phases[0]

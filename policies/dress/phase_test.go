@@ -9,7 +9,7 @@ import (
 	"heddle/policy/policytest"
 )
 
-// Asking in between changes nothing: whatever leaves the window does so at its own time.
+// Queries in between change nothing: whatever leaves the window does so at its own time.
 func TestTrackerIsLazy(t *testing.T) {
 	policytest.Streams(t, func(t *rapid.T) {
 		fresh := func() *job {

@@ -1,12 +1,12 @@
 package dress
 
-// supply is what Alg. 3 knows of one category: parts of the cluster. available is A_c, what its reserve
-// leaves; released F, what its running jobs are expected to give back by the next interval.
+// supply is what Alg. 3 knows of one category, in parts of the cluster. available is A_c, what its reserve leaves;
+// released is F, what its running jobs are expected to give back by the next interval.
 type supply struct {
 	available, released float64
 	demands             []float64 // r_i of its pending jobs, ascending
-	first               float64   // the container that the first of its jobs waits for; 0 where none does
-	keeps               bool      // what it has too much is not given away
+	first               float64   // the container that the first of its jobs waits for; 0 if none waits
+	keeps               bool      // its surplus is not given away
 }
 
 // surplus is A_c + F − P.
@@ -18,16 +18,16 @@ func (s *supply) surplus() float64 {
 	return sum
 }
 
-// adjust moves the reserve ratios by what each category has and wants (Alg. 3). delta holds each category's
-// ratio, smallest demand first, the last being what the others leave; they sum to 1.
+// adjust moves the reserve ratios by what each category has and wants (Alg. 3). delta holds each category's ratio,
+// smallest demand first, the last being what the others leave; they sum to 1.
 //
-// With two categories it is the listing: what the first has too much goes to the second; else what the
-// second has too much goes to the first; else both are short, each serves its smallest jobs from its own,
-// and what that leaves in both serves the first category's next jobs. With part, one that does not fit as a whole is
-// given what it lacks for a first container, where the second category has that left; by the listing it is given nothing.
-// With more categories, each in turn that has too much gives it to the smallest one that is short, or to the last when none
-// is; and when none gives any, each but the last serves its next jobs from what it and the larger ones have left. It reports
-// whether all are short: one that keeps what it has too much is not.
+// With two categories it is the listing: a surplus of the first goes to the second; else a surplus of the second goes
+// to the first; else both are short, each serves its smallest jobs from its own reserve, and what is left of both
+// serves the first category's next jobs. With part, a job that does not fit as a whole gets what it lacks for a first
+// container, if the second category has that left; by the listing it gets nothing. With more categories, each one with
+// a surplus in turn gives it to the smallest that is short, or to the last if none is. If none gives any, each but the
+// last serves its next jobs from what it and the larger ones have left. adjust reports whether all categories are
+// short: one that keeps its surplus is not.
 func adjust(delta []float64, cats []supply, part bool) (short bool) {
 	n := len(cats)
 	gave := false
@@ -83,7 +83,7 @@ func together(of []float64) (all float64) {
 	return all
 }
 
-// move gives so much of one category's reserve to another.
+// move moves a part of one category's reserve to another category.
 func move(delta []float64, cats []supply, from, to int, part float64) {
 	delta[from] -= part
 	delta[to] += part
@@ -91,8 +91,8 @@ func move(delta []float64, cats []supply, from, to int, part float64) {
 	cats[to].available += part
 }
 
-// fill serves a category's jobs from its own, smallest first, and returns what is left and the first job
-// that did not fit: the demands ascend, so no later one does.
+// fill serves a category's jobs from its own reserve, smallest first. It returns what is left and the index of the
+// first job that did not fit; the demands ascend, so no later one fits.
 func fill(s *supply) (left float64, next int) {
 	left = max(s.available+s.released, 0)
 	for next < len(s.demands) && left-s.demands[next] >= -slack {
@@ -102,9 +102,9 @@ func fill(s *supply) (left float64, next int) {
 	return left, next
 }
 
-// lend gives category k reserve for a job of demand r out of the larger categories' leftovers, largest
-// category first. The listing takes all of r from the other category, also what k's own leftover would
-// have served; the next interval puts that right.
+// lend gives category k reserve for a job of demand r out of the larger categories' leftovers, largest category first.
+// The listing takes all of r from the other category, even what k's own leftover would have served; the next interval
+// corrects that.
 func lend(delta, left []float64, k int, r float64) {
 	rest := r
 	for j := len(left) - 1; j > k && rest > 0; j-- {
@@ -119,8 +119,8 @@ func lend(delta, left []float64, k int, r float64) {
 	delta[k] += r
 }
 
-// bound keeps every ratio but the last at lo or above, their sum at hi or below, and the last at the rest.
-// Where they are more than hi together, the larger categories give way first.
+// bound keeps every ratio but the last at lo or above and their sum at hi or below; the last one gets the rest. If the
+// sum is more than hi, the larger categories give way first.
 func bound(delta []float64, lo, hi float64) {
 	last := len(delta) - 1
 	sum := 0.0

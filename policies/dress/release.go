@@ -15,24 +15,24 @@ const (
 	cumulative = "cumulative" // as printed: what was released since γ
 )
 
-// EstimateOptions are the release estimate's. The defaults are the paper's (V-A1).
+// EstimateOptions are the options of the release estimate. The defaults are the paper's (V-A1).
 type EstimateOptions struct {
 	Window float64 `yaml:"window"` // pw, seconds
-	Start  int     `yaml:"t_s"`    // more than so many containers more within pw begin a phase
-	End    int     `yaml:"t_e"`    // more than so many ends within pw begin its release
+	Start  int     `yaml:"t_s"`    // more than this many starts within pw begin a phase
+	End    int     `yaml:"t_e"`    // more than this many ends within pw begin its release
 
-	// Estimate is the form of Eq. 9. As printed it gives, until γ+Δps, what a phase has released since γ:
-	// containers that are back already, and counted in A_c, once more. "window" is what it still
-	// releases within the look-ahead; "cumulative" the printed form.
+	// Estimate is the form of Eq. 9. As printed, until γ+Δps, it gives what a phase has released since γ: containers
+	// that are back already, and counted in A_c, are counted once more. "window" is what the phase still releases
+	// within the look-ahead; "cumulative" is the printed form.
 	Estimate string `yaml:"estimate"`
 
-	// Gamma says whose earliest end γ is. Alg. 2 takes that of all tasks that ended, and says t_e is there to
-	// leave heading tasks out: "window" takes the earliest of the more than t_e that ended within pw of each
-	// other, "all" what is printed.
+	// Gamma says of which tasks γ is the earliest end. Alg. 2 takes all tasks that ended, but says that t_e is there to
+	// leave heading tasks out. "window" takes the earliest of the more than t_e tasks that ended within pw of each
+	// other; "all" is the printed form.
 	Gamma string `yaml:"gamma"`
 }
 
-// DefaultEstimate is the paper's.
+// DefaultEstimate holds the paper's options.
 var DefaultEstimate = EstimateOptions{Window: 10, Start: 5, End: 5, Estimate: expected, Gamma: "window"}
 
 func (o *EstimateOptions) check() error {
@@ -51,8 +51,8 @@ func (o *EstimateOptions) check() error {
 	return nil
 }
 
-// released is Eq. 9: of a phase of c containers, running of which still run, that releases from γ on for
-// Δps, how many are released in (t, t+h].
+// released is Eq. 9. For a phase of c containers, of which running still run, that releases from γ on for Δps, it
+// returns how many containers are released in (t, t+h].
 func released(c, running int, gamma heddle.Time, dps heddle.Span, t heddle.Time, h heddle.Span) float64 {
 	end := gamma.Plus(dps)
 	from, to := max(t, gamma), min(t.Plus(h), end)
@@ -76,7 +76,7 @@ func releasedSince(c int, gamma heddle.Time, dps heddle.Span, t heddle.Time) flo
 	return float64(c) * t.Since(gamma).Seconds() / dps.Seconds()
 }
 
-// f is Eq. 5: what the job releases in (t, t+h], or, cumulative, has released by t+h.
+// f is Eq. 5: what the job releases in (t, t+h] or, if form is cumulative, what it has released by t+h.
 func (k *tracker) f(t heddle.Time, h heddle.Span, form string) float64 {
 	sum := 0.0
 	for i := range k.phases {
@@ -93,11 +93,11 @@ func (k *tracker) f(t heddle.Time, h heddle.Span, form string) float64 {
 	return sum
 }
 
-// An Estimator estimates how many containers jobs are about to give back, from when their tasks started
+// An Estimator estimates how many containers jobs are about to give back, from the times at which their tasks started
 // and ended.
 type Estimator struct {
 	o    EstimateOptions
-	jobs []*job  // by application; nil where it has held no container yet or is gone
+	jobs []*job  // by application; nil if it has held no container yet or is gone
 	at   []int32 // by [policy.Container.Slot]: index into its job's tasks
 }
 
@@ -110,12 +110,12 @@ type job struct {
 type task struct {
 	id     heddle.ContainerID
 	slot   int
-	phase  int // its phase's number; −1 before it starts, of masters, and of those that were found running
+	phase  int // its phase's number; −1 before it starts, for masters, and for tasks that were found running
 	master bool
 	found  bool // found running
 }
 
-// NewRelease returns the estimate alone, for other policies to ask.
+// NewRelease returns the estimate alone, for use by other policies.
 func NewRelease(a policy.Args) (policy.Release, error) {
 	o := DefaultEstimate
 	if err := a.Decode(&o); err != nil {
@@ -143,7 +143,7 @@ func (e *Estimator) release(id heddle.AppID, t heddle.Time, h heddle.Span) float
 	return j.f(t, h, e.o.Estimate)
 }
 
-// resting reports whether the estimate of an application stays 0 as long as nothing happens.
+// resting reports whether the estimate of an application stays 0 as long as nothing happens to it.
 func (e *Estimator) resting(id heddle.AppID, t heddle.Time) bool {
 	j := e.job(id)
 	if j == nil {
@@ -173,8 +173,8 @@ func (e *Estimator) Hears() policy.News {
 	return policy.Granted | policy.Adopted | policy.Started | policy.Ended | policy.AppDone
 }
 
-// Hear implements [policy.Listener]. A container that was found running is of no phase: when it started may not be known, nor
-// which have ended that started with it.
+// Hear implements [policy.Listener]. A container that was found running belongs to no phase: its start, and which tasks
+// that started with it have ended, may not be known.
 func (e *Estimator) Hear(v policy.View, n policy.Effect) {
 	switch n.What {
 	case policy.Granted:
@@ -213,11 +213,11 @@ func (e *Estimator) add(v policy.View, x *policy.Container, found bool) {
 	j.tasks = append(j.tasks, task{x.ID(), x.Slot(), -1, x.Kind() == heddle.AM, found})
 }
 
-// papersCluster is how many containers the cluster has that the paper's thresholds are of.
+// papersCluster is the number of containers in the cluster that the paper's thresholds are for.
 const papersCluster = 100
 
-// scaled is a threshold in a cluster of n containers: in a smaller one than the paper's fewer containers in proportion,
-// but one at least.
+// scaled returns a threshold for a cluster of n containers: in a cluster smaller than the paper's it is lower in
+// proportion, but at least one.
 func scaled(threshold, n int) int {
 	if n >= papersCluster || threshold == 0 {
 		return threshold
@@ -225,7 +225,7 @@ func scaled(threshold, n int) int {
 	return max(1, (threshold*n+papersCluster/2)/papersCluster)
 }
 
-// room is how many containers of a size the cluster holds.
+// room returns how many containers of a size the cluster holds.
 func room(v policy.View, size heddle.Resource) int {
 	n := int64(math.MaxInt32)
 	for d, all := range v.Total() {
@@ -236,7 +236,7 @@ func room(v policy.View, size heddle.Resource) int {
 	return int(n)
 }
 
-// knows reports whether a container that has not ended is known as its application's.
+// knows reports whether a container that has not ended is recorded as its application's.
 func (e *Estimator) knows(x *policy.Container) bool {
 	j := e.job(x.App().ID())
 	return j != nil && int(e.at[x.Slot()]) < len(j.tasks) && j.tasks[e.at[x.Slot()]].id == x.ID()
@@ -250,7 +250,7 @@ func (e *Estimator) started(now heddle.Time, x *policy.Container) {
 	}
 }
 
-// ended forgets a container. Its task ended if its node said so, and was lost otherwise.
+// ended forgets a container. If its node reported it as completed, its task ended; otherwise the task was lost.
 func (e *Estimator) ended(now heddle.Time, x *policy.Container) {
 	j, at := e.jobs[x.App().ID()], e.at[x.Slot()]
 	j.pass(now)
@@ -266,7 +266,7 @@ func (e *Estimator) ended(now heddle.Time, x *policy.Container) {
 	j.tasks = j.tasks[:last]
 }
 
-// pass lets time pass for a job: trailing tasks go to the next phase.
+// pass lets time pass for a job: trailing tasks move to the next phase.
 func (j *job) pass(t heddle.Time) {
 	j.advance(t)
 	for {

@@ -5,7 +5,7 @@ import "heddle"
 // A window holds the times of what happened within the last pw, oldest first.
 type window struct {
 	times []heddle.Time
-	from  int // of times; those before are over
+	from  int // index into times; earlier ones are over
 }
 
 func (w *window) len() int { return len(w.times) - w.from }
