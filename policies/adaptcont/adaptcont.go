@@ -5,28 +5,28 @@ import (
 	"heddle/policy"
 )
 
-// A Sizer is the Size of masters and, with feedback, the Control of those that run.
+// A Sizer is the size policy of masters and, with feedback, the control of running ones.
 type Sizer struct {
 	o    Options
 	pool bool
 
-	slots      []int  // worker containers of each node
-	containers int    // … of all
-	stiff      []bool // nodes that are up and on which a master's heap is as large as it was started
-	stiffs     int    // … how many they are
+	slots      []int  // worker containers on each node
+	containers int    // … on all nodes
+	stiff      []bool // nodes that are up and on which a master's heap keeps the size it was started with
+	stiffs     int    // … their number
 	apps       []master
-	jobs       []job // of the last playing of waves
+	jobs       []job // of the last simulation of waves
 
-	played  bool // jobs is of this step
-	pending bool // a constraint has changed since masters that wait were looked at
-	running bool // … since those that run were
+	played  bool // jobs is from this step
+	pending bool // a constraint has changed since waiting masters were last checked
+	running bool // … since running ones were
 }
 
-// master is what is remembered of an application's master.
+// master is the state kept of an application's master.
 type master struct {
 	size  heddle.Resource // decided last; zero = never
-	most  int             // workers at once so far, as far as they were counted; counted with Shrink alone
-	named bool            // Woken named it, and size holds what it is to be
+	most  int             // most workers at once so far, as counted; counted only with Shrink
+	named bool            // Woken named it, and size holds the size it is to have
 }
 
 // Size implements [policy.Size].
@@ -51,7 +51,7 @@ func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 	return size
 }
 
-// fitting is the master that a job needs, or as much of it as the largest node has.
+// fitting returns the size that a job's master needs, or as much of it as the largest node has.
 func (s *Sizer) fitting(v policy.View, j *job) heddle.Resource {
 	size := s.size(j)
 	if s.fixed() {
@@ -60,7 +60,7 @@ func (s *Sizer) fitting(v policy.View, j *job) heddle.Resource {
 	return size.Min(v.Largest())
 }
 
-// beside is a decided size with what is asked for beside memory and processors.
+// beside returns a decided size with the asked amounts of the resources other than memory and processors.
 func beside(size, asked heddle.Resource) heddle.Resource {
 	size[heddle.Extra1], size[heddle.Extra2] = asked[heddle.Extra1], asked[heddle.Extra2]
 	return size
@@ -73,22 +73,23 @@ func (s *Sizer) master(a heddle.AppID) *master {
 	return &s.apps[a]
 }
 
-// decide finds every job's wave as constraints are now.
+// decide computes every job's wave under the current constraints.
 func (s *Sizer) decide(v policy.View) {
 	s.play(s.gather(v))
 	s.played = true
 }
 
-// Needs implements [policy.Needer]. Only a master that is known to run is made larger, so feedback needs to hear of starts.
+// Needs implements [policy.Needer]. Only a master that is known to run is made larger, so feedback needs to know about
+// starts.
 func (s *Sizer) Needs() policy.Needs {
 	return policy.Needs{Feeds: policy.Feeds{Starts: s.o.Feedback, Heaps: true, Sizes: true}}
 }
 
-// fixed reports whether a master's heap is as large as it was started, wherever it is going to run: on some node it is.
+// fixed reports whether masters' heaps must be taken to keep their start size wherever they run: on some node they do.
 func (s *Sizer) fixed() bool { return s.stiffs > 0 }
 
-// Hears implements [policy.Listener]: what changes a constraint, and what could come between [Sizer.Size] and the use
-// of what it has found out.
+// Hears implements [policy.Listener]: the events that change a constraint, and those that could come between
+// [Sizer.Size] and the use of its result.
 func (s *Sizer) Hears() policy.News {
 	return policy.NodesChanged | policy.AppAdded | policy.AppRetried | policy.AppDone | policy.AppAsked
 }
@@ -103,7 +104,7 @@ func (s *Sizer) Hear(v policy.View, e policy.Effect) {
 	case policy.AppAdded, policy.AppRetried:
 		s.master(e.App.ID()).most = 0
 		s.pending, s.running = s.o.Feedback, s.o.Feedback
-		return // what Size has just found out still holds
+		return // what Size has just computed still holds
 	default:
 		s.played = false
 		return
@@ -111,7 +112,7 @@ func (s *Sizer) Hear(v policy.View, e policy.Effect) {
 	s.played, s.pending, s.running = false, s.o.Feedback, s.o.Feedback
 }
 
-// Woken implements [policy.Waker]: masters that wait are decided on again at once.
+// Woken implements [policy.Waker]: the sizes of waiting masters are decided again at once.
 func (s *Sizer) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
 	if !s.pending {
 		return ids
@@ -146,8 +147,8 @@ func (s *Sizer) Every() heddle.Span {
 	return heddle.Seconds(s.o.Every)
 }
 
-// Run implements [policy.Control]: after a change of a constraint running masters are given what they
-// will need, unless their heaps stay as they are. A wish that the core does not carry out is repeated.
+// Run implements [policy.Control]: after a change of a constraint, running masters get what they will need, unless
+// their heaps keep their size. A resize that the core does not carry out is requested again.
 func (s *Sizer) Run(v policy.View, p *policy.Plan) {
 	s.count(v)
 	if !s.running || s.containers == 0 || s.fixed() {
@@ -165,15 +166,15 @@ func (s *Sizer) Run(v policy.View, p *policy.Plan) {
 		m, size := s.master(j.app), s.fitting(v, j)
 		if want, ok := s.resized(x, m.size, size); ok {
 			p.Resize(x.ID(), want)
-			s.running = true // to see that it was done
+			s.running = true // to check that it was done
 		} else {
 			m.size = size
 		}
 	}
 }
 
-// resized is the limit that a running master is to have, and whether that is another than it has. A
-// limit that is not what was decided was rounded up as it was granted; it is not taken below that.
+// resized returns the limit that a running master is to have, and whether it differs from the present one. A limit that
+// is not what was decided was rounded up when it was granted, and is not lowered.
 func (s *Sizer) resized(x *policy.Container, decided, size heddle.Resource) (heddle.Resource, bool) {
 	limit := x.Limit()
 	want := beside(size, limit)

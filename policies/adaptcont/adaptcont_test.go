@@ -29,7 +29,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// A running master is resized only once it is known to run, which nobody hears of unless a policy asks for it.
+// A running master is resized only once it is known to run, and the core reports starts only if a policy asks for them.
 func TestFeedbackHearsOfStarts(t *testing.T) {
 	for options, want := range map[string]bool{"{queue: fifo}": true, "{queue: fifo, feedback: false}": false} { // order: each by itself
 		s, err := adaptcont.NewDynamic(policytest.Args(options))
@@ -67,7 +67,7 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// Waves worked out by skipping over whole ones are those found by playing one after the other.
+// Computing waves by skipping whole ones gives the same result as simulating them one by one.
 func TestWavesAgreeWithPlayingThemOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		containers := rapid.IntRange(1, 40).Draw(t, "containers")
@@ -83,7 +83,7 @@ func TestWavesAgreeWithPlayingThemOneByOne(t *testing.T) {
 	})
 }
 
-// slow plays every wave.
+// slow simulates every wave.
 func slow(queue string, containers int, maps []int) []int {
 	left, wave := append([]int(nil), maps...), make([]int, len(maps))
 	for {
@@ -112,7 +112,7 @@ func slow(queue string, containers int, maps []int) []int {
 	}
 }
 
-// No master is decided to be larger than the largest node, whatever its job's waves.
+// No master is sized larger than the largest node, whatever its job's waves.
 func TestMastersFitTheLargestNode(t *testing.T) {
 	for name, maker := range map[string]policy.Maker[policy.Size]{"dynamic": adaptcont.NewDynamic, "pool": adaptcont.NewPool} { // order: each by itself
 		s, err := maker(policytest.Args("{queue: capacity, unit_wave: 1}"))

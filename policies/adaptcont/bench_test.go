@@ -7,7 +7,7 @@ import (
 	"heddle/cluster"
 )
 
-// BenchmarkDecide is one playing of the waves of a thousand jobs, which a job's coming and its end cost.
+// BenchmarkDecide measures one simulation of the waves of a thousand jobs, which each arrival and end of a job costs.
 func BenchmarkDecide(b *testing.B) {
 	for _, q := range []string{fifoQueue, fairQueue, capacityQueue} {
 		b.Run(q, func(b *testing.B) {

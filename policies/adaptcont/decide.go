@@ -14,7 +14,7 @@ const (
 	capacityQueue = "capacity"
 )
 
-// A job is what the playing of waves knows of one.
+// A job is what the simulation of waves knows of a job.
 type job struct {
 	app      heddle.AppID
 	priority int32
@@ -25,10 +25,10 @@ type job struct {
 	waits    bool
 }
 
-// fifo plays the waves of so many containers: in each the jobs take what they need in their order, as
-// far as there is any. It raises every job's wave to its largest (4.2, Fig. 5a).
+// fifo simulates waves of the given number of containers: in each wave the jobs take what they need in their order, as
+// far as there is any left. It raises every job's wave to its largest (4.2, Fig. 5a).
 func fifo(containers int, jobs []job) {
-	left := containers // in the wave that the job in turn first has a part of
+	left := containers // in the wave of which the current job first has a part
 	for i := range jobs {
 		j := &jobs[i]
 		first := min(j.left, left)
@@ -44,7 +44,7 @@ func fifo(containers int, jobs []job) {
 	}
 }
 
-// fair gives every job the same share of the containers all its life (4.2).
+// fair gives every job the same share of the containers for all its life (4.2).
 func fair(containers, users int, jobs []job) {
 	share := max(containers/max(users, 1), 1)
 	for i := range jobs {
@@ -52,10 +52,10 @@ func fair(containers, users int, jobs []job) {
 	}
 }
 
-// capacity gives every job that is left the same share in each wave; as jobs end the share of the others
-// grows (4.2). jobs must stand by how much is left of them, the least first.
+// capacity gives every remaining job the same share in each wave; as jobs end, the share of the others grows (4.2).
+// jobs must be sorted by how much is left of them, the least first.
 func capacity(containers int, jobs []job) {
-	done, full := 0, 0 // maps that every job left has done, and the largest wave they all filled
+	done, full := 0, 0 // maps that every remaining job has done, and the largest wave they all filled
 	for i := 0; i < len(jobs); {
 		share := max(containers/(len(jobs)-i), 1)
 		end := done + share*int(waves(int64(jobs[i].left-done), int64(share))) // of the wave in which job i ends
@@ -67,22 +67,22 @@ func capacity(containers int, jobs []job) {
 			j.wave = max(j.wave, full, min(j.left-done, share))
 		}
 		if end > done {
-			full = max(full, share) // whoever goes on was given the whole share in that wave too
+			full = max(full, share) // a job that goes on had the whole share in that wave too
 		}
 		done = end
 	}
 }
 
-// magnitude is k, how many unit waves the wave is: at least 1 (3.2).
+// magnitude returns k, the number of unit waves in the wave: at least 1 (3.2).
 func magnitude(wave, unitWave int) int { return max(1, int(ceil(int64(wave), int64(unitWave)))) }
 
-// memory is M = k · M_min (3.2), in MiB.
+// memory returns M = k · M_min (3.2), in MiB.
 func memory(k int, unit int64) int64 { return int64(k) * unit }
 
-// vcores grow by one after two successive increments of memory: ⌈k/2⌉ (4.2).
+// vcores returns ⌈k/2⌉: one more after two successive increments of memory (4.2).
 func vcores(k int) int64 { return ceil(int64(k), 2) }
 
-// play finds every job's largest wave. It leaves jobs in an order that depends on nothing but them.
+// play computes every job's largest wave. It leaves jobs in an order that depends only on them.
 func (s *Sizer) play(containers, users int) {
 	switch {
 	case !s.o.Predict:
@@ -104,7 +104,7 @@ func (s *Sizer) play(containers, users int) {
 	}
 }
 
-// size is the master that a job needs.
+// size returns the size of the master that a job needs.
 func (s *Sizer) size(j *job) heddle.Resource {
 	wave := bounded(j.wave, s.o.Limit)
 	k := magnitude(wave, s.o.UnitWave)

@@ -10,7 +10,7 @@ import (
 	"heddle/sched"
 )
 
-// cluster is a core with a policy of masters, room for 400 workers and containers of any size.
+// cluster returns a core with a size policy for masters, room for 400 workers and containers of any size.
 func cluster(t *testing.T, maker policy.Maker[policy.Size], options string) *sched.Core {
 	t.Helper()
 	s, err := maker(policytest.Args(options))
@@ -26,8 +26,8 @@ func cluster(t *testing.T, maker policy.Maker[policy.Size], options string) *sch
 	return c
 }
 
-// What a master that asks for 1536 MiB gets where its heap is cut to fit. Beside the heap it has 176 MiB, or what was
-// measured where that is more.
+// The sizes of a master that asks for 1536 MiB if its heap is cut to fit. Beside the heap it gets 176 MiB, or what was
+// measured if that is more.
 func TestSizesThatARealMasterLivesIn(t *testing.T) {
 	can := func(f heddle.Facts) heddle.Facts { f.MasterHeap = 1024; return f }
 	last := func(heap, outside int64, maps int32, tooSmall int64) heddle.LastRun {
@@ -64,7 +64,7 @@ func TestSizesThatARealMasterLivesIn(t *testing.T) {
 	}
 }
 
-// Masters of predefined sizes have room to live, and no more than was asked for.
+// Masters of predefined sizes have room to live, and no more than what was asked for.
 func TestPoolThatARealMasterLivesIn(t *testing.T) {
 	for asked, want := range map[int64]int64{1536: 384, 300: 300} { // order: each by itself
 		c := cluster(t, adaptcont.NewPool, "{queue: capacity, pool: [{memory: 200, vcores: 1}]}")
@@ -75,7 +75,7 @@ func TestPoolThatARealMasterLivesIn(t *testing.T) {
 	}
 }
 
-// A master that waits is sized anew as others come and go; one that runs stays as it is.
+// A waiting master is resized as other jobs come and go; a running one stays as it is.
 func TestRealMastersAreRevisedWhileTheyWait(t *testing.T) {
 	c := cluster(t, adaptcont.NewDynamic, "{queue: capacity, unit_tasks: 0}")
 	master := heddle.Of(4096, 4000)
@@ -91,7 +91,7 @@ func TestRealMastersAreRevisedWhileTheyWait(t *testing.T) {
 	}
 }
 
-// After the failure of a master that was made smaller the next one is what was asked for, whatever changes.
+// After a master that was made smaller fails, the next one gets what was asked for, whatever changes.
 func TestFullAfterAFailure(t *testing.T) {
 	c := cluster(t, adaptcont.NewDynamic, "queue: capacity")
 	asked := heddle.Of(1536, 1000)
@@ -114,7 +114,7 @@ func TestFullAfterAFailure(t *testing.T) {
 	}
 }
 
-// A running master whose job has more workers to come is made larger where its heap follows, and only there.
+// A running master whose job has more workers to come is made larger if its heap follows, and only then.
 func TestRunningMastersGrowWithTheirHeaps(t *testing.T) {
 	for can, want := range map[heddle.Caps]int{heddle.Stock: 0, heddle.AllCaps: 1} { // order: each by itself
 		s, err := adaptcont.NewDynamic(policytest.Args("{queue: capacity, unit_tasks: 0, unit_memory: 512}"))

@@ -7,17 +7,17 @@ import (
 	"heddle/policy"
 )
 
-// ceil is ⌈n/d⌉ for d > 0.
+// ceil returns ⌈n/d⌉ for d > 0.
 func ceil(n, d int64) int64 { return (n + d - 1) / d }
 
-// splits is into how many splits of a size a workload falls (2.1).
+// splits returns the number of splits of a size in a workload (2.1).
 func splits(workload, size int64) int64 { return ceil(workload, size) }
 
-// waves is in how many waves so many splits are worked off with so many containers (2.1).
+// waves returns the number of waves in which the containers process the splits (2.1).
 func waves(splits, containers int64) int64 { return ceil(splits, containers) }
 
-// available is how many containers of a size a node has for workers: as many as fit in the dimensions
-// that count, and no more than most, unless that is 0.
+// available returns how many worker containers of a size a node has room for: as many as fit in the dimensions that
+// count, and no more than most, unless that is 0.
 func available(node, one heddle.Resource, counts func(heddle.Dim) bool, most int) int {
 	n := int64(math.MaxInt32)
 	for d := range heddle.Dim(heddle.NumDims) {
@@ -31,8 +31,8 @@ func available(node, one heddle.Resource, counts func(heddle.Dim) bool, most int
 	return int(n)
 }
 
-// maps is how many maps a job has: as its facts say, or as many as its input has splits; 0 = unknown.
-// Only MapReduce jobs have any.
+// maps returns the number of maps of a job: from its facts, or from the splits of its input; 0 = unknown. Only
+// MapReduce jobs have any.
 func (o *Options) maps(a *policy.App) int {
 	f := a.Facts()
 	switch {
@@ -48,7 +48,7 @@ func (o *Options) maps(a *policy.App) int {
 	return 0
 }
 
-// nodeChanged counts the containers of a node anew.
+// nodeChanged counts the containers of a node again.
 func (s *Sizer) nodeChanged(v policy.View, n *policy.Node) {
 	id := n.ID()
 	for int(id) >= len(s.slots) {
@@ -70,8 +70,8 @@ func (s *Sizer) nodeChanged(v policy.View, n *policy.Node) {
 	s.slots[id] = now
 }
 
-// gather lists the jobs that waves are played with, and returns how many containers there are for them and
-// among how many users.
+// gather lists the jobs for the simulation of waves. It returns how many containers there are for them and among how
+// many users.
 func (s *Sizer) gather(v policy.View) (containers, users int) {
 	s.jobs = s.jobs[:0]
 	containers = s.containers
@@ -85,7 +85,7 @@ func (s *Sizer) gather(v policy.View) (containers, users int) {
 		for _, a := range q.Apps() {
 			users++
 			m := s.o.maps(a)
-			if m == 0 { // for all anyone knows it keeps what it has
+			if m == 0 { // its number of maps is unknown, so assume it keeps what it has
 				containers -= workers(a)
 				continue
 			}
@@ -105,7 +105,7 @@ func (s *Sizer) gather(v policy.View) (containers, users int) {
 	return max(containers, 1), users
 }
 
-// workers is how many containers a job's master looks after now.
+// workers returns how many containers a job's master manages now.
 func workers(a *policy.App) int {
 	n := 0
 	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
@@ -114,9 +114,9 @@ func workers(a *policy.App) int {
 	return n
 }
 
-// had is how many containers a job's master looks after now, with so many maps left; or, where running masters are made
-// smaller, has looked after at once so far: what those needed it keeps. Maps that were granted beyond those left
-// are given back unused and do not count.
+// had returns how many containers a job's master manages now, with left maps left. If running masters are made smaller,
+// it returns the most that the master has managed at once so far, because it keeps what those needed. Maps that were
+// granted beyond those left are given back unused and do not count.
 func (s *Sizer) had(a *policy.App, left int) int {
 	if !s.o.Shrink {
 		return workers(a)
@@ -126,7 +126,7 @@ func (s *Sizer) had(a *policy.App, left int) int {
 	return m.most
 }
 
-// count notes how many containers every job's master looks after.
+// count records how many containers every job's master manages.
 func (s *Sizer) count(v policy.View) {
 	if !s.o.Shrink {
 		return

@@ -10,42 +10,43 @@ import (
 
 // Options are AdaptCont's. The defaults are the paper's figures (4.2).
 type Options struct {
-	// Queue is the discipline that the scheduler serves jobs by: fifo, fair or capacity. It says how the
-	// queue's waves are played forward and has no default.
+	// Queue is the discipline by which the scheduler serves jobs: fifo, fair or capacity. It determines how the queue's
+	// waves are simulated and has no default.
 	Queue string `yaml:"queue"`
 
-	UnitWave   int   `yaml:"unit_wave"`   // Ω_min: workers that the smallest master manages at once; 100
+	UnitWave   int   `yaml:"unit_wave"`   // Ω_min: workers that the smallest master can manage at once; 100
 	UnitMemory int64 `yaml:"unit_memory"` // MiB of the smallest master; 256
 
-	// UnitTasks is how many tasks in all, at once or not, a master of UnitMemory can keep in mind; more
-	// count as further waves do. The paper sizes by the wave alone, which 0 stands for. The default, 5000,
-	// is what fits into 256 MiB of an MRAppMaster as measured: 179 MiB without tasks, 15.5 kB with each
-	// that has run. None of the paper's jobs has half as many.
+	// UnitTasks is how many tasks in all, at once or not, a master of UnitMemory can keep in memory; more count like
+	// further waves. The paper sizes by the wave alone, which 0 stands for. The default, 5000, is what was measured to
+	// fit into the 256 MiB of an MRAppMaster: 179 MiB without tasks, and 15.5 kB for each that has run. None of the
+	// paper's jobs has half as many.
 	UnitTasks int `yaml:"unit_tasks"`
 
-	// Least is how many MiB a master has at the least whose Java heap is cut to fit its container, as on real clusters, as
-	// long as nobody has measured what it needs; 384. Of that 208 are heap, which is more than 5000 tasks were measured to take.
+	// Least is the least MiB of a master whose Java heap is cut to fit its container, as on real clusters, as long as
+	// its need has not been measured; 384. Of that 208 are heap, which is more than 5000 tasks were measured to take.
 	Least int64 `yaml:"least"`
 
 	Container Container `yaml:"container"` // of a worker; 1024 MiB and 1 vcore
-	PerNode   int       `yaml:"per_node"`  // workers a node takes at most, where lanes bound them; 0 = what fits
-	Users     int       `yaml:"users"`     // that a fair queue is divided among; 0 = its leaf queues, or the jobs where there is one leaf
+	PerNode   int       `yaml:"per_node"`  // most workers on a node, if lanes bound them; 0 = what fits
+	Users     int       `yaml:"users"`     // among whom a fair queue is divided; 0 = its leaf queues, or the jobs if there is one leaf
 	Limit     int       `yaml:"limit"`     // workers a user may have at once; 0 = no limit
-	SplitSize int64     `yaml:"split"`     // MiB of input a map reads, where a job does not say how many maps it has; 64
+	SplitSize int64     `yaml:"split"`     // MiB of input per map, if a job does not say how many maps it has; 64
 
-	// Predict plays the queue's waves forward. Without it the largest wave that could ever be is taken:
-	// all of a job's maps, as far as there are containers.
+	// Predict simulates the queue's waves. Without it the wave is the largest that could ever be: all of a job's maps,
+	// as far as there are containers.
 	Predict bool `yaml:"predict"`
 
 	// Feedback decides again when a constraint changes: nodes come or go, jobs come or end.
 	Feedback bool `yaml:"feedback"`
-	// Shrink has feedback make running masters smaller too, where a wave that was planned for will not come; never below what
-	// the largest wave so far needs. Their memory is a Java heap that is as large as it was started; so the default is no.
+	// Shrink lets feedback also make running masters smaller if a planned wave will not come, but never smaller than
+	// the largest wave so far needs. Their memory is a Java heap that keeps the size it was started with, so the
+	// default is no.
 	Shrink bool    `yaml:"shrink"`
-	Every  float64 `yaml:"every"` // seconds between looks at running masters; 1
+	Every  float64 `yaml:"every"` // seconds between checks of running masters; 1
 
 	Pool      []Predefined `yaml:"pool"`      // from small to big; small 512/1/250, medium 1024/2/500, big 2048/4
-	Threshold int64        `yaml:"threshold"` // MiB: a predefined master that differs by less is taken; 512
+	Threshold int64        `yaml:"threshold"` // MiB: a predefined master that differs by less is used; 512
 }
 
 // A Container is a size in a profile.
@@ -101,7 +102,7 @@ func (o *Options) check() error {
 	return checkPool(o.Pool)
 }
 
-// most bounds every number of the options, so that no product of two of them overflows.
+// most limits every number of the options, so that no product of two of them overflows.
 const most = 1 << 30
 
 func checkPool(pool []Predefined) error {
@@ -122,10 +123,10 @@ func checkPool(pool []Predefined) error {
 	return nil
 }
 
-// NewDynamic returns Dynamic AdaptCont: every master as large as it needs to be.
+// NewDynamic returns Dynamic AdaptCont, which makes every master as large as it needs to be.
 func NewDynamic(a policy.Args) (policy.Size, error) { return fromArgs(a, false) }
 
-// NewPool returns Pool AdaptCont: masters of a few predefined sizes.
+// NewPool returns Pool AdaptCont, which uses masters of a few predefined sizes.
 func NewPool(a policy.Args) (policy.Size, error) { return fromArgs(a, true) }
 
 func fromArgs(a policy.Args, pool bool) (policy.Size, error) {

@@ -8,13 +8,13 @@ import (
 	"heddle/cluster"
 )
 
-// The two workloads of the paper in splits of 64 MB: 500 MB to 105 GB, and ten times 10 GB.
+// The two workloads of the paper in splits of 64 MB: 500 MB to 105 GB, and 10 GB ten times.
 var (
 	mixed = []int{8, 56, 112, 240, 480, 720, 960, 1200, 1440, 1680}
 	same  = []int{160, 160, 160, 160, 160, 160, 160, 160, 160, 160}
 )
 
-// jobsOf makes jobs, one submitted after the other.
+// jobsOf returns jobs that are submitted one after the other.
 func jobsOf(maps []int) []job {
 	jobs := make([]job, len(maps))
 	for i, m := range maps {
@@ -23,7 +23,7 @@ func jobsOf(maps []int) []job {
 	return jobs
 }
 
-// played returns every job's largest wave by a discipline, by application.
+// played returns every job's largest wave under a discipline, by application.
 func played(o Options, containers int, maps []int) []int {
 	s := Sizer{o: o, jobs: jobsOf(maps)}
 	s.play(containers, len(maps))
@@ -109,9 +109,9 @@ func TestContainersOfANode(t *testing.T) {
 		want   int
 	}{
 		{heddle.Of(25*1024, 30_000), all, 0, 25},
-		{heddle.Of(30*1024+1023, 25_000), all, 0, 25}, // processors decide
+		{heddle.Of(30*1024+1023, 25_000), all, 0, 25}, // processors are the limit
 		{heddle.Of(30*1024, 2000), memory, 0, 30},     // … unless they do not count
-		{heddle.Of(30*1024, 40_000), all, 25, 25},     // a lane bounds them
+		{heddle.Of(30*1024, 40_000), all, 25, 25},     // a lane limits them
 		{heddle.Of(512, 40_000), all, 25, 0},
 	} {
 		if n := available(c.node, one, c.counts, c.most); n != c.want {
@@ -120,8 +120,8 @@ func TestContainersOfANode(t *testing.T) {
 	}
 }
 
-// 8 + 56 + 112 leave 74 of 250 for the fourth job, whose other 166 come in the next wave; there the
-// fifth is left 84, then has all 250, as every job after it.
+// 8 + 56 + 112 leave 74 of 250 for the fourth job, and its other 166 come in the next wave. There 84 are left for the
+// fifth job, which then has all 250, as does every job after it.
 // Reference: 4.2, Wave Behavior, FIFO scheduler; Fig. 5(a).
 func TestFIFOMixed(t *testing.T) {
 	want := []int{8, 56, 112, 166, 250, 250, 250, 250, 250, 250}
@@ -130,7 +130,7 @@ func TestFIFOMixed(t *testing.T) {
 	}
 }
 
-// Waves of 250 over ten times 160: 160, 90 | 70, 160, 20 | 140, 110 | 50, 160, 40 | 120, 130 | 30, 160, 60 | 100.
+// Ten jobs of 160 in waves of 250: 160, 90 | 70, 160, 20 | 140, 110 | 50, 160, 40 | 120, 130 | 30, 160, 60 | 100.
 // Reference: 4.2, Wave Behavior; Fig. 5(c).
 func TestFIFOSameOscillates(t *testing.T) {
 	want := []int{160, 90, 160, 140, 110, 160, 120, 130, 160, 100}
@@ -139,7 +139,7 @@ func TestFIFOSameOscillates(t *testing.T) {
 	}
 }
 
-// One job a wave finds the cluster empty: 160 of 250, all it has.
+// If one job arrives per wave, it finds the cluster empty and gets 160 of 250, all it has.
 // Reference: 4.2, Wave Behavior; Fig. 5(d).
 func TestFIFOAndCapacityOfSameJobsArrivingOneAWave(t *testing.T) {
 	for _, q := range []string{fifoQueue, capacityQueue} {
@@ -155,22 +155,22 @@ func TestFairSharesAlikeForLife(t *testing.T) {
 	if got := played(with(fairQueue), 250, mixed); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// 10 % of the cluster fails: 225/10 = 22.
+	// If 10 % of the cluster fails: 225/10 = 22.
 	if got := played(with(fairQueue), 225, mixed); got[9] != 22 {
 		t.Errorf("%v, want 22 for the last", got)
 	}
 }
 
-// 25 each until the first ends, in wave 1, then 250/9 = 27 for two waves, 250/8 = 31 for two, 35 for
-// three, 41 for six, 50 for five, 62 for four, 83 for three and 125 for two waves: 1489 maps of the last
-// job are done, and it has its other 191 at once.
+// Each job gets 25 until the first ends, in wave 1. Then the share is 250/9 = 27 for two waves, 250/8 = 31 for two, 35
+// for three, 41 for six, 50 for five, 62 for four, 83 for three and 125 for two waves. By then 1489 maps of the last
+// job are done, and it gets its other 191 at once.
 // Reference: 4.2, Wave Behavior, capacity scheduler; Fig. 5(a), 5(c).
 func TestCapacityGrowsAsJobsEnd(t *testing.T) {
 	want := []int{8, 27, 31, 35, 41, 50, 62, 83, 125, 191}
 	if got := played(with(capacityQueue), 250, mixed); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// All alike: the same as fair.
+	// Equal jobs: the same as fair.
 	if got := played(with(capacityQueue), 250, same); !slices.Equal(got, slices.Repeat([]int{25}, 10)) {
 		t.Errorf("%v, want 25 each", got)
 	}
@@ -218,8 +218,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// Ten masters of 1024 MiB are YARN's 10 GB. FIFO: 2·256 + 2·512 + 6·768 against 10·512. Capacity: two of
-// ten have waves above 100.
+// Ten masters of 1024 MiB are YARN's 10 GB. With FIFO the totals are 2·256 + 2·512 + 6·768 against 10·512. With
+// capacity two of ten have waves above 100.
 // Reference: 4.2, Memory Usage: 6144 MB, 5120 MB and 10 GB; Fig. 6(a), 6(c), 7.
 func TestTotalsOfAllAtOnce(t *testing.T) {
 	for _, c := range []struct {
@@ -244,10 +244,10 @@ func TestTotalsOfAllAtOnce(t *testing.T) {
 	}
 }
 
-// The numbers of containers and of Ω_min are missing from the text that we have. The first three jobs leave the fourth
-// some containers, and what it gets in the next wave is the rest of its 240; its master is not the largest, and Fair's are the
-// smallest. Every pair of which the total under FIFO is 6144 MB then has the same processors and the same total for one job of 10 GB a wave,
-// and little else to choose.
+// The number of containers and Ω_min are missing from the text that we have. The first three jobs leave the fourth some
+// containers, and in the next wave it gets the rest of its 240; its master is not the largest, and Fair's are the
+// smallest. Every pair whose total under FIFO is 6144 MB then has the same processors and the same total for one job of
+// 10 GB a wave, and leaves little else open.
 // Reference: 4.2, Wave Behavior, Memory Usage: 6144 MB; CPU Usage.
 func TestWhatTheTotalLeavesOpen(t *testing.T) {
 	type bounds struct{ least, most int64 }
@@ -288,7 +288,7 @@ func TestWhatTheTotalLeavesOpen(t *testing.T) {
 	}
 }
 
-// What the paper does not say: a job of many tasks has them all in its master's memory, whatever its wave.
+// The paper does not say this: a job of many tasks has them all in its master's memory, whatever its wave.
 // Reference: none; see Options.UnitTasks.
 func TestManyTasksNeedMemoryWhateverTheWave(t *testing.T) {
 	s := Sizer{o: with(fairQueue)}

@@ -2,8 +2,8 @@ package adaptcont
 
 import "heddle"
 
-// predefined is the smallest master of the pool that serves the wave, if its memory differs from what is
-// wanted by less than the threshold; else a new one is made, as wanted (2.4, 4.2).
+// predefined returns the smallest master of the pool that serves the wave if its memory differs from what is wanted by
+// less than the threshold; else it returns a new one, as wanted (2.4, 4.2).
 func predefined(pool []Predefined, wave int, wanted heddle.Resource, threshold int64) heddle.Resource {
 	p := pool[len(pool)-1]
 	for _, q := range pool {

@@ -177,8 +177,8 @@ func TestChanceAtItsLimits(t *testing.T) {
 	}
 }
 
-// Three reports a second apart give a candidate the chance of a heartbeat of 3 s: with p at each, 1 − (1 − p)^3 is the
-// chance of the heartbeat. A report after more than a heartbeat gives no more than one heartbeat does.
+// Three reports a second apart give a candidate the chance of one heartbeat of 3 s: with chance q at each report, 1 −
+// (1 − q)^3 is p. A report after more than a heartbeat gives no more than one heartbeat does.
 // Reference: Section II-B, "skips the current heartbeat"; Hadoop 0.20's heartbeat is 3 s.
 func TestWithin(t *testing.T) {
 	for _, p := range []float64{0, 0.0734, 0.3169, 1} {

@@ -12,7 +12,7 @@ import (
 	"heddle/policy/policytest"
 )
 
-// A full cluster of 10,000 nodes, on each a master, maps and reduces that report progress.
+// A full is a full cluster of nodes, on each a master, maps and reduces that report progress.
 type full struct {
 	c     *cluster.Cluster
 	e     *ikayak.Executor
@@ -21,7 +21,7 @@ type full struct {
 	rand  *rand.Rand
 }
 
-// newFull leaves so many cores of each node free, and lets maps hold so many; reduces hold the rest.
+// newFull leaves free cores of each node free and lets maps hold maps cores; reduces hold the rest.
 func newFull(tb testing.TB, nodes, free, maps int) *full {
 	tb.Helper()
 	a := policytest.Args("")
@@ -74,15 +74,15 @@ func newFull(tb testing.TB, nodes, free, maps int) *full {
 
 func (f *full) tell(e policy.Effect) { f.e.Hear(f.c.View(), e) }
 
-// progress has a task report that it is somewhere between a thousandth and all of its way.
+// progress makes a task report a progress between a thousandth and all of its work.
 func (f *full) progress(i int) {
 	x := f.tasks[i%len(f.tasks)]
 	f.c.SetProgress(x, heddle.ReduceWrite, float64(1+f.rand.IntN(998))/1000)
 	f.tell(policy.Effect{What: policy.TaskProgress, Node: x.Node(), Container: x})
 }
 
-// BenchmarkPlacement is one executor placed on 10,000 nodes, in each case of Alg. 1, with the news of a task
-// between any two. The paper needed 120 to 150 ms on 15 nodes.
+// BenchmarkPlacement measures placing one executor on 10,000 nodes, in each case of Alg. 1, with a task's report
+// between two placements. The paper needed 120 to 150 ms on 15 nodes.
 func BenchmarkPlacement(b *testing.B) {
 	for _, s := range []struct {
 		name       string
@@ -101,7 +101,7 @@ func BenchmarkPlacement(b *testing.B) {
 	}
 }
 
-// BenchmarkBooks is what keeping the books costs an event: a task ends, another starts, one reports.
+// BenchmarkBooks measures the cost of the books per event: a task ends, another starts, one reports.
 func BenchmarkBooks(b *testing.B) {
 	f := newFull(b, 10_000, 1, 7)
 	b.ReportAllocs()
@@ -122,7 +122,7 @@ func BenchmarkBooks(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(3*b.N), "ns/event")
 }
 
-// Placement finds the same node as looking at every container does.
+// Placement finds the same node as a scan of every container.
 func TestPlacementAmongMany(t *testing.T) {
 	f := newFull(t, 200, 1, 1)
 	for i := range 50 {
@@ -134,7 +134,7 @@ func TestPlacementAmongMany(t *testing.T) {
 	}
 }
 
-// slowest is Alg. 2 from the containers up: 2 cores are free or in maps, so two reduces of one core must end.
+// slowest is Alg. 2 computed from the containers: 2 cores are free or in maps, so two reduces of one core must end.
 func slowest(f *full) heddle.NodeID {
 	v := f.c.View()
 	rest := progress.Remaining{}

@@ -9,18 +9,18 @@ import (
 	"heddle/policy"
 )
 
-// ClientOptions are those of the baseline.
+// ClientOptions are the options of the YARN-client baseline.
 type ClientOptions struct {
 	Applications int `yaml:"applications"` // Spark applications at a time, 1 or more
 }
 
-// A Client is the paper's YARN-client deployment as a Gate of masters: one Spark application runs at a
-// time, in order of submission; the others wait, as if their client had not submitted them yet. It says nothing of other
-// applications.
+// A Client is the paper's YARN-client deployment as a gate for masters: one Spark application runs at a time, in order
+// of submission. The others wait, as if their client had not submitted them yet. It does not hold other applications
+// back.
 type Client struct {
 	most  int
-	alive []heddle.AppID // Spark's: those that were found running, then in order of submission
-	found int            // … how many were found
+	alive []heddle.AppID // Spark applications: those that were found running, then the others in order of submission
+	found int            // … how many were found running
 	woken []heddle.AppID
 }
 
@@ -60,7 +60,7 @@ func (c *Client) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit
 	}, true
 }
 
-// running are those whose turn it is.
+// running returns the applications whose turn it is.
 func (c *Client) running() []heddle.AppID { return c.alive[:min(c.most, len(c.alive))] }
 
 // Hears implements [policy.Listener].
@@ -81,7 +81,7 @@ func (c *Client) Hear(_ policy.View, e policy.Effect) {
 			c.found--
 		}
 		c.woken = append(c.woken, c.running()...)
-	case i >= c.found: // it had its turn before a start, or under another configuration
+	case i >= c.found: // it had its turn before a restart, or under another configuration
 		c.alive = slices.Insert(slices.Delete(c.alive, i, i+1), c.found, id)
 		c.found++
 	}

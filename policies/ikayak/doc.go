@@ -1,27 +1,28 @@
-// Package ikayak is iKayak: it makes room for Spark's large containers among MapReduce's small ones, takes
-// processors from reduces that wait for maps, and shrinks maps so that more of them read from their own disk.
+// Package ikayak is iKayak. It makes room for Spark's large containers among MapReduce's small ones, takes processors
+// from reduces that wait for maps, and shrinks maps so that more of them read from their own disk.
 //
 // It knows applications by what they ask for and report, and nothing of what Spark does inside its executors.
 //
-// After Cheng, Zhou, Lama, Wu and Jiang, Cross-Platform Resource Scheduling for Spark and MapReduce on YARN,
-// IEEE Transactions on Computers, 2017.
+// After Cheng, Zhou, Lama, Wu and Jiang, Cross-Platform Resource Scheduling for Spark and MapReduce on YARN, IEEE
+// Transactions on Computers, 2017.
 //
-//	mechanism                     file                           paper            otherwise than there
-//	placement of executors        executor.go, executor_books.go Alg. 1, Alg. 2   enough is enough in every dimension, the most is the largest dominant
-//	                                                                              share left; a reserved executor takes a node that is free before unless it
-//	                                                                              is to stay; one passed over too long may reserve any, by default none
-//	                                                                              ([ExecutorOptions])
+//	mechanism                     file                           paper            deviation
+//	placement of executors        executor.go, executor_books.go Alg. 1, Alg. 2   a node must have enough in every dimension; the one with the most is that
+//	                                                                              with the largest dominant share left; a reserved executor takes a node that
+//	                                                                              becomes free before unless it is to stay; an executor passed over too long
+//	                                                                              may reserve any node, by default none ([ExecutorOptions])
 //	remaining time of reduces     remaining.go and those after   Eq. 1 to 6       see there
-//	suspension of reduces         suspend.go                     section 3.2      γ is read when it is used, every T: as an application arrives, when the
-//	                                                                              paper reads it, the newcomer holds nothing yet
-//	shrinking of local maps       shrink.go                      Alg. 3           the size is that of the number of maps accepted in the end, where the listing
-//	                                                                              has that of one more; β is 1 until 20 maps started
-//	remote or shrunk local maps   local.go                       section 3.3      an option: the listing has nothing of it
-//	SpreadOut, NonSpreadOut       spreadout.go                   section 5.2      baselines; what they reserve when no node has room is ours
-//	YARN-client                   client.go                      section 5.1      a baseline; a gate in place of a deployment of its own
+//	suspension of reduces         suspend.go                     section 3.2      γ is read when it is used, every T: the paper reads it when an application
+//	                                                                              arrives, but the new application holds nothing yet
+//	shrinking of local maps       shrink.go                      Alg. 3           the size is that of the number of maps accepted in the end; the listing has
+//	                                                                              that of one more; β is 1 until 20 maps started
+//	remote or shrunk local maps   local.go                       section 3.3      an option: not in the listing
+//	SpreadOut, NonSpreadOut       spreadout.go                   section 5.2      baselines; what they reserve when no node has room is our choice
+//	YARN-client                   client.go                      section 5.1      a baseline; a gate instead of a deployment of its own
 //
-// What the paper leaves open is an option: when a reduce counts as waiting for maps, whose γ counts, and whether suspended reduces lend
-// memory too ([SuspendOptions]); whether containers shrink in proportion or by what is scarce, and from when on β counts ([ShrinkOptions]).
-// The profile serves masters and executors before tasks, since placement is "event-driven by any application submissions" (section 4.1).
-// Suspension and shrinking win nowhere, and the profile has them off; docs/mechanisms.md says by how little.
+// What the paper leaves open is an option: when a reduce counts as waiting for maps, whose γ counts, and whether
+// suspended reduces lend memory too ([SuspendOptions]); whether containers shrink in proportion or by what is scarce,
+// and from when on β counts ([ShrinkOptions]). The profile serves masters and executors before tasks, since placement
+// is "event-driven by any application submissions" (section 4.1). Suspension and shrinking win nowhere, and the profile
+// has them off; docs/mechanisms.md says by how little.
 package ikayak

@@ -9,20 +9,20 @@ import (
 	"heddle/policy"
 )
 
-// never is the end of a reduce of which nothing is known: after all that are predicted.
+// never is the end of a reduce of which nothing is known: later than all predicted ends.
 const never = heddle.Time(math.MaxInt64)
 
-// A running is a running reduce: the resources u it holds, and the time y at which it is predicted to give
-// them back. The paper's y is the time that remains; ends can be compared without looking at a clock.
+// A running is a running reduce: the resources u it holds, and the time y at which it is predicted to give them back.
+// The paper's y is the remaining time; end times can be compared without a clock.
 type running struct {
 	id heddle.ContainerID
 	u  heddle.Resource
 	y  heddle.Time
 }
 
-// wait is Alg. 2, lines 4 to 8, for one node: when reduces, by their ends, will have given back need, which
-// is R_executor − (R_free + R_map). ok is false where all of them together do not hold as much. fits
-// compares in the dimensions that count.
+// wait is Alg. 2, lines 4 to 8, for one node. It returns the time at which reduces, in order of their ends, will have
+// given back need, which is R_executor − (R_free + R_map). ok is false if all of them together hold less than need.
+// fits compares in the dimensions that count.
 func wait(need heddle.Resource, reduces []running, fits func(need, room heddle.Resource) bool) (y heddle.Time, ok bool) {
 	var sum heddle.Resource
 	for i := range reduces {
@@ -34,7 +34,7 @@ func wait(need heddle.Resource, reduces []running, fits func(need, room heddle.R
 	return 0, false
 }
 
-// sortEnds is Alg. 2, line 4: the soonest first, ties by id.
+// sortEnds is Alg. 2, line 4: the earliest end first, ties by id.
 func sortEnds(reduces []running) {
 	slices.SortFunc(reduces, func(a, b running) int {
 		switch {
@@ -47,14 +47,14 @@ func sortEnds(reduces []running) {
 	})
 }
 
-// A gauge measures what nodes would have left after placing R: scanning ten thousand of them must be cheap.
+// A gauge measures what nodes would have left after placing R. It must be cheap, since ten thousand nodes are scanned.
 type gauge struct {
 	r    heddle.Resource
 	dims []heddle.Dim // in which R must fit
 	per  [heddle.NumDims]float64
 }
 
-// set makes the gauge one for R in a cluster of a total size.
+// set sets the gauge to R in a cluster of the given total size.
 func (g *gauge) set(r, total heddle.Resource, counts func(heddle.Dim) bool) {
 	g.r, g.dims, g.per = r, g.dims[:0], [heddle.NumDims]float64{}
 	for d, n := range total {
@@ -67,8 +67,8 @@ func (g *gauge) set(r, total heddle.Resource, counts func(heddle.Dim) bool) {
 	}
 }
 
-// left is the dominant share, in the cluster's total, of what is left of have after placing R; below 0 where
-// R does not fit.
+// left returns the dominant share, in the cluster's total, of what is left of have after placing R; it is below 0 if R
+// does not fit.
 func (g *gauge) left(have *heddle.Resource) float64 {
 	s := 0.0
 	for _, d := range g.dims {
@@ -91,46 +91,47 @@ func (g *gauge) fits(have *heddle.Resource) bool {
 	return true
 }
 
-// ExecutorOptions are the placement's.
+// ExecutorOptions are the options of executor placement.
 type ExecutorOptions struct {
-	// Patience is after how many seconds of being passed over an application's executor has a node reserved on
-	// which neither maps nor reduces hold what is missing: what other executors and masters hold they may keep
-	// for ever, but where all nodes are full of them somebody's end is all there is to wait for, and whoever
-	// asks for less takes it first. The paper has no such bound; 0 = none.
+	// Patience is the time in seconds after which an executor of an application that was passed over may reserve a node
+	// on which maps and reduces do not hold what is missing. Other executors and masters may keep what they hold for
+	// ever. But if all nodes are full of them, waiting for one of them to end is the only way, and applications that
+	// ask for less take the room first. The paper has no such bound; 0 = none.
 	Patience float64 `yaml:"patience"`
-	// Stay has an executor wait on the node that was reserved for it, whatever becomes free elsewhere before. The paper's executor is
-	// "placed on the selected node", which is where a wrong estimate costs it "additional … waiting time"; false = it takes what is free first.
+	// Stay makes an executor wait on the node that was reserved for it, whatever becomes free elsewhere before. The
+	// paper's executor is "placed on the selected node", and a wrong estimate of that node costs it "additional …
+	// waiting time"; false = the executor takes what is free first.
 	Stay bool `yaml:"stay"`
 }
 
-// An Executor is the Place of Spark's executors: reservation-aware executor placement. An executor goes
+// An Executor is the place policy of Spark's executors: reservation-aware executor placement. An executor goes
 //
 //	to the node with the most free, if one has enough free;
 //	else to the one with the most free or in maps, which end soon, if that is enough somewhere;
 //	else to the one whose reduces are predicted to have given back what is missing first.
 //
-// In the last two cases the node is reserved. Unless it is to stay, a reserved executor still takes a node that
-// becomes free before: then one of its application's reservations is given up.
+// In the last two cases the node is reserved. Unless it is to stay, a reserved executor still takes a node that becomes
+// free before; one of its application's reservations is then given up.
 type Executor struct {
 	books
-	book     policy.Book // says which reservations would stay; nil = all
-	patience heddle.Span // 0 = without end
+	book     policy.Book // says which reservations would be kept; nil = all
+	patience heddle.Span // 0 = no bound
 	stay     bool
 	gauge    gauge
 	none     [8]refused // the last needs for which no node could be reserved
 	nones    int
-	passed   bool // a node was passed over that another application, or this one in a while, could have reserved
+	passed   bool // a node was passed over that another application could have reserved, or this one could later
 }
 
-// refused is a need no node could be reserved for, and when that was found.
+// refused is a need for which no node could be reserved, and the state in which that was found.
 type refused struct {
 	need   heddle.Resource
 	stamp  uint64
 	booked heddle.Resource
 }
 
-// NewExecutor returns the place. Where the profile estimates no remaining times, all reduces are taken to end
-// alike.
+// NewExecutor returns the place. If the profile does not estimate remaining times, all reduces are assumed to end at
+// the same time.
 func NewExecutor(a policy.Args) (policy.Place, error) {
 	var o ExecutorOptions
 	if err := a.Decode(&o); err != nil {
@@ -142,7 +143,7 @@ func NewExecutor(a policy.Args) (policy.Place, error) {
 	return &Executor{patience: heddle.Seconds(o.Patience), stay: o.Stay, book: a.Book, books: books{rest: a.Remaining}}, nil
 }
 
-// Judge implements [policy.Place]; it is asked for reservations only.
+// Judge implements [policy.Place]; it is called for reservations only.
 func (*Executor) Judge(policy.View, *policy.Ask, *policy.Node, heddle.Locality) policy.Verdict {
 	return policy.Yes
 }
@@ -154,7 +155,7 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 		return heddle.NoNode, false
 	}
 	e.gauge.set(k.Size(), v.Total(), v.Counts)
-	if _, ok := v.MostFree(k.App(), k.Size()); ok { // the index knows at once when there is none
+	if _, ok := v.MostFree(k.App(), k.Size()); ok { // the index knows at once if there is none
 		if n := e.most(v, k, &e.free, usable); n != heddle.NoNode {
 			return n, true
 		}
@@ -182,8 +183,8 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	return n, n != heddle.NoNode
 }
 
-// last is where an executor waits that has waited too long: of the nodes as large as it asks for, the one with
-// the most free or in maps and reduces, by the least of its dimensions; ties end in the lower id.
+// last returns the node on which an executor waits that has waited too long. Of the nodes as large as it asks for, it
+// is the one with the most free or in maps and reduces, by the smallest of its dimensions; ties go to the lower id.
 func (e *Executor) last(v policy.View, k *policy.Ask) heddle.NodeID {
 	best, most := heddle.NoNode, -1.0
 	for i := range e.all.of {
@@ -204,8 +205,8 @@ func (e *Executor) last(v policy.View, k *policy.Ask) heddle.NodeID {
 	return best
 }
 
-// most is Alg. 1, lines 4 to 11: of the nodes that have enough and will do, the one with the most left; ties end in
-// the lower id.
+// most is Alg. 1, lines 4 to 11: of the nodes that have enough and that do accepts, it returns the one with the most
+// left; ties go to the lower id.
 func (e *Executor) most(v policy.View, k *policy.Ask, have *column, do func(policy.View, *policy.Ask, heddle.NodeID) bool) heddle.NodeID {
 	best, share := heddle.NoNode, -1.0
 	for b := range have.top {
@@ -223,8 +224,8 @@ func (e *Executor) most(v policy.View, k *policy.Ask, have *column, do func(poli
 	return best
 }
 
-// soonest is Alg. 2: the node with the smallest estimated wait. A reduce that should have ended keeps
-// nobody waiting.
+// soonest is Alg. 2: it returns the node with the smallest estimated wait. A reduce that should have ended counts as no
+// wait.
 func (e *Executor) soonest(v policy.View, k *policy.Ask) heddle.NodeID {
 	best := heddle.NoNode
 	var least heddle.Time
@@ -244,8 +245,9 @@ func (e *Executor) soonest(v policy.View, k *policy.Ask) heddle.NodeID {
 	return best
 }
 
-// reservable reports whether a node can be reserved for the ask, and would stay so. Where it is not because the application
-// wants nothing there, because the node is silent, or because the reservation would not stay, that may soon be otherwise.
+// reservable reports whether a node can be reserved for the ask, and would stay reserved. If it cannot because the
+// application accepts nothing there, because the node is silent, or because the reservation would not stay, that may
+// soon change.
 func (e *Executor) reservable(v policy.View, k *policy.Ask, id heddle.NodeID) bool {
 	if usable(v, k, id) && (e.book == nil || e.book.Keep(v, k, v.Node(id))) {
 		return true

@@ -7,34 +7,34 @@ import (
 	"heddle/policy"
 )
 
-// Books are what executor placement knows of every node: only nodes on which something changed are looked at again,
-// before the next decision or prediction that needs them.
+// books is what executor placement knows of every node. Only nodes on which something changed are counted again, before
+// the next decision or prediction that needs them.
 type books struct {
 	rest policy.Remaining // nil = nothing is known of remaining times
 
-	// By node; nodes that are down have less than anybody needs.
+	// By node; a node that is down has less than any executor needs.
 	free    column        // R_free
 	maps    column        // R_free + R_map
 	all     column        // R_free + R_map + R_reduce
-	first   []heddle.Time // the soonest end of a reduce
-	reduces [][]running   // by their ends
+	first   []heddle.Time // the earliest end of a reduce
+	reduces [][]running   // in order of their ends
 
-	dirty  []heddle.NodeID // to be looked at again
+	dirty  []heddle.NodeID // to be counted again
 	marked []bool          // by node: is in dirty
-	fresh  []running       // room for one node's reduces
+	fresh  []running       // buffer for one node's reduces
 	stamp  uint64          // changes when some node may have come to offer more
 }
 
-// Hears implements [policy.Listener]: what changes what nodes hold or offer, and when reduces end.
+// Hears implements [policy.Listener]: the events that change what nodes hold or offer, and when reduces end.
 func (b *books) Hears() policy.News {
 	return policy.NodesChanged | policy.AppExcluded | policy.Reserved | policy.Granted | policy.Adopted | policy.Resized |
 		policy.Suspended | policy.Resumed | policy.Ended | policy.TaskProgress
 }
 
-// Hear implements [policy.Listener]. The estimate has heard of progress before.
+// Hear implements [policy.Listener]. The estimate has already received the same progress report.
 func (b *books) Hear(v policy.View, e policy.Effect) {
 	switch e.What {
-	case policy.AppExcluded, policy.Reserved: // what is reserved holds nothing yet
+	case policy.AppExcluded, policy.Reserved: // a reservation holds nothing yet
 		b.stamp++
 	case policy.TaskProgress:
 		if e.Container.Kind() == heddle.Reduce {
@@ -73,7 +73,7 @@ func (b *books) drain(v policy.View) {
 // lost is what a node that is down offers.
 var lost = heddle.Resource{math.MinInt64 / 2, math.MinInt64 / 2, math.MinInt64 / 2, math.MinInt64 / 2}
 
-// count looks at a node again.
+// count counts a node again.
 func (b *books) count(v policy.View, id heddle.NodeID) {
 	n := v.Node(id)
 	was := b.all.of[id]
@@ -108,7 +108,7 @@ func (b *books) count(v policy.View, id heddle.NodeID) {
 	}
 }
 
-// end is when a reduce is predicted to end: what was predicted before, until there is news of it.
+// end returns the time at which a reduce is predicted to end: the earlier prediction, until the reduce reports again.
 func (b *books) end(v policy.View, x *policy.Container, old []running) heddle.Time {
 	for i := range old {
 		if old[i].id == x.ID() {
@@ -129,7 +129,7 @@ func (b *books) estimate(v policy.View, x *policy.Container) heddle.Time {
 	return v.Now().Plus(rest)
 }
 
-// predict predicts a running reduce's end anew.
+// predict predicts a running reduce's end again.
 func (b *books) predict(v policy.View, x *policy.Container) {
 	n := x.Node().ID()
 	for i := range b.reduces[n] {
@@ -141,7 +141,7 @@ func (b *books) predict(v policy.View, x *policy.Container) {
 	}
 }
 
-// order keeps a node's reduces by their ends.
+// order sorts a node's reduces by their ends.
 func (b *books) order(id heddle.NodeID) {
 	b.first[id] = never
 	if r := b.reduces[id]; len(r) > 0 {
@@ -150,7 +150,7 @@ func (b *books) order(id heddle.NodeID) {
 	}
 }
 
-// Check implements [policy.Checker]: every node not marked is as it was counted.
+// Check implements [policy.Checker]: the counts of every unmarked node are right.
 func (b *books) Check(v policy.View) (broken []string) {
 	for i := range b.free.of {
 		n := v.Node(heddle.NodeID(i))

@@ -2,18 +2,18 @@ package ikayak
 
 import "heddle"
 
-// block is how many nodes a column looks at in one step where none of them can be meant.
+// block is the number of nodes that a search of a column skips in one step if none of them can match.
 const block = 64
 
-// A column holds a resource of every node. It keeps the largest of each block of nodes, by dimension, so that
-// whoever looks for a node among ten thousand passes over most of them at once.
+// A column holds a resource of every node. It keeps the maximum of each block of nodes, by dimension, so that a search
+// for a node among ten thousand skips most of them.
 type column struct {
 	of    []heddle.Resource
 	top   []heddle.Resource // of each block: none of its nodes has more
-	stale []bool            // of each block: top is to be worked out again
+	stale []bool            // of each block: top must be recomputed
 }
 
-// add makes room for another node, which has nothing.
+// add adds a node that has nothing.
 func (c *column) add() {
 	c.of = append(c.of, heddle.Resource{})
 	if len(c.of) > block*len(c.top) {
@@ -23,13 +23,13 @@ func (c *column) add() {
 	c.stale[len(c.top)-1] = true
 }
 
-// set changes what a node has.
+// set sets what a node has.
 func (c *column) set(n heddle.NodeID, r heddle.Resource) {
 	c.of[n] = r
 	c.stale[int(n)/block] = true
 }
 
-// upTo is the least of a block that covers what each of its nodes has.
+// upTo returns the smallest resource that covers what each node of a block has.
 func (c *column) upTo(i int) *heddle.Resource {
 	if c.stale[i] {
 		top := lost
@@ -41,7 +41,7 @@ func (c *column) upTo(i int) *heddle.Resource {
 	return &c.top[i]
 }
 
-// nodes are a block's.
+// nodes returns the resources of a block's nodes.
 func (c *column) nodes(i int) []heddle.Resource {
 	return c.of[i*block : min((i+1)*block, len(c.of))]
 }

@@ -5,28 +5,28 @@ import (
 	"heddle/estimate"
 )
 
-// A Base is a rule base as training made it.
+// A Base is a rule base as produced by training.
 type Base struct {
-	Program string // one of Bases
+	Program string // one of [Bases]
 	Shape   Shape
 	Fuzzy   estimate.Fuzzy
-	// Size is the root mean square of each coefficient's regressor, rule by rule, as a part of its
-	// reduce's whole time: what turns a doubt about a coefficient into one about the output.
+	// Size is the root mean square of each coefficient's regressor, rule by rule, as a part of its reduce's whole time.
+	// It turns the doubt about a coefficient into a doubt about the output.
 	Size []float64
 }
 
-// What learning online goes by, in errors as parts of a reduce's whole time, squared.
+// The constants of online learning, as squared errors in parts of a reduce's whole time.
 const (
 	// normal is how far off one reduce's samples may be without a rule being wrong: 0.1.
 	normal = 0.01
-	// doubtTrained and doubtUntrained are how far each coefficient is taken to put the output off before
-	// anything is learned: 0.05 after training, 1 without.
+	// doubtTrained and doubtUntrained are how far each coefficient is assumed to put the output off before anything is
+	// learned: 0.05 after training, 1 without.
 	doubtTrained   = 0.0025
 	doubtUntrained = 1
 )
 
-// A base is a rule base at work. The learner's coefficients are the rules', each times its size, so that
-// all are alike to it.
+// A base is a rule base in use. The learner's coefficients are those of the rules, each multiplied by its size, so that
+// the learner treats all alike.
 type base struct {
 	rules    estimate.Fuzzy
 	size     []float64
@@ -69,16 +69,15 @@ func newBase(b *Base, o *RemainingOptions) *base {
 	return w
 }
 
-// predict is y(t) = F(u(t), d, ξ(t)) (Eq. 1) of the regressors in x, in seconds.
+// predict returns y(t) = F(u(t), d, ξ(t)) (Eq. 1) of the regressors in x, in seconds.
 func (b *base) predict() float64 {
 	b.rules.Fire(b.x, b.strength)
 	return b.rules.At(b.x, b.strength)
 }
 
-// learn adapts the rules' consequents to what a reduce that has ended shows about each of its samples:
-// recursive least squares on e(t)² + λ·e(t−1)² (Eq. 5 and 6). Errors count as parts of the reduce's whole
-// time, so that long reduces teach no more than short ones, and its samples together as one
-// observation, since they are off together.
+// learn adapts the rules' consequents to what a reduce that has ended shows about each of its samples: recursive least
+// squares on e(t)² + λ·e(t−1)² (Eq. 5 and 6). Errors count as parts of the reduce's whole time, so that long reduces
+// teach no more than short ones. Its samples together count as one observation, since their errors are correlated.
 func (b *base) learn(r *reduce, end heddle.Time) {
 	whole := end.Since(r.began).Seconds()
 	if r.nkept == 0 || !(whole > 0) {
@@ -106,7 +105,7 @@ func (b *base) learn(r *reduce, end heddle.Time) {
 	b.adopt()
 }
 
-// adopt takes the learner's coefficients over into the rules.
+// adopt copies the learner's coefficients into the rules.
 func (b *base) adopt() {
 	k := 0
 	for _, r := range b.rules {

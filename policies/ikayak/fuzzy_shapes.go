@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Shape is a number of lags and of rules: n_y, n_u and the rules of a program.
+// A Shape is the number of lags and of rules of a program: n_y, n_u and the rules.
 type Shape struct{ Outputs, Inputs, Rules int }
 
 // String returns n_y/n_u/rules.
@@ -13,7 +13,8 @@ func (s Shape) String() string {
 	return strconv.Itoa(s.Outputs) + "/" + strconv.Itoa(s.Inputs) + "/" + strconv.Itoa(s.Rules)
 }
 
-// Shapes are those there are rules for: other lags with three rules, and other numbers of rules with the lags of the default.
+// Shapes lists the shapes that have rules: other lags with three rules, and other numbers of rules with the default's
+// lags.
 var Shapes = []Shape{
 	{3, 2, 3},
 	{1, 2, 3},
@@ -29,7 +30,7 @@ var Shapes = []Shape{
 	{3, 2, 12},
 }
 
-// trained finds the rules of a program.
+// trained returns the rules of a program.
 func trained(program string, s Shape) (Base, bool) {
 	for _, b := range tables {
 		if b.Program == program && b.Shape == s {

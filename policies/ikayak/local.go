@@ -8,24 +8,25 @@ import (
 	"heddle/policy"
 )
 
-// LocalOptions are those of [Local].
+// LocalOptions are the options of [Local].
 type LocalOptions struct {
-	Sample int `yaml:"sample"` // as of [ShrinkOptions]
-	// Least is the least part of its container that a map may be offered near its data for a node farther away to be refused, whatever β
-	// says: at 80 % a map near its data is still the faster one, at 60 % it is not (Fig. 6).
+	Sample int `yaml:"sample"` // as in [ShrinkOptions]
+	// Least is the smallest part of its container for which a map near its data is preferred to a node farther away,
+	// whatever β says: at 80 % a map near its data is still the faster one, at 60 % it is not (Fig. 6).
 	Least float64 `yaml:"least"`
 }
 
-// LocalDefault goes by the paper's Fig. 6.
+// LocalDefault follows the paper's Fig. 6.
 var LocalDefault = LocalOptions{Sample: ShrinkDefault.Sample, Least: 0.8}
 
-// Local is the choice before Alg. 3 (section 3.3): "between allowing remote data access and allocating less resource than its demand but with
-// local data access". As a place of maps that stands after another one it refuses a node without their data as long as some node with
-// them has room for a map of β of the size, or of the whole size where no trim of the profile starts a smaller one.
+// Local is the choice before Alg. 3 (section 3.3): "between allowing remote data access and allocating less resource
+// than its demand but with local data access". As a place policy for maps after another one, it refuses a node without
+// their data as long as some node with the data has room for a map of β of the size, or of the whole size if no trim of
+// the profile starts a smaller one.
 type Local struct {
 	maps
 	o    LocalOptions
-	trim policy.Trim // of maps; nil = none
+	trim policy.Trim // for maps; nil = none
 }
 
 // NewLocal returns the place.
@@ -40,10 +41,10 @@ func NewLocal(a policy.Args) (policy.Place, error) {
 	return &Local{o: o}, nil
 }
 
-// Trimmed tells of the trim that maps have.
+// Trimmed sets the trim that maps have.
 func (l *Local) Trimmed(t policy.Trim) { l.trim = t }
 
-// Needs implements [policy.Needer]: where no map is shrunk there is nothing to choose.
+// Needs implements [policy.Needer]: if no map is shrunk there is no choice to make.
 func (*Local) Needs() policy.Needs {
 	return policy.Needs{Feeds: policy.Feeds{Peaks: true}, Can: heddle.Limits}
 }
@@ -64,7 +65,7 @@ func (l *Local) Judge(v policy.View, k *policy.Ask, _ *policy.Node, at heddle.Lo
 	return policy.Yes
 }
 
-// least is the room in which a map is worth waiting for: what β says, and no less than the trim starts one in.
+// least returns the room for which it is worth waiting: β of the map, and no less than the trim starts a map in.
 func (l *Local) least(v policy.View, k *policy.Ask) heddle.Resource {
 	need := k.Size()
 	if l.trim == nil {

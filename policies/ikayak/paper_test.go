@@ -11,7 +11,7 @@ func every(heddle.Dim) bool { return true }
 
 func fits(need, room heddle.Resource) bool { return need.Fits(room) }
 
-// γ is Spark's part of what both hold: half where they hold alike. 0 and 1 where only one runs.
+// γ is Spark's part of what both hold: half if they hold the same, and 0 or 1 if only one runs.
 //
 // Reference: section 3.2, γ = R_Spark / (R_Spark + R_MR).
 func TestDelayFactor(t *testing.T) {
@@ -32,8 +32,8 @@ func TestDelayFactor(t *testing.T) {
 	}
 }
 
-// T_suspend with v = 1 and ε = 0.15 of five minutes: half the cluster to Spark is 0.35 · 300 s; a larger γ
-// suspends for longer; where γ is below ε nothing is suspended.
+// T_suspend with v = 1 and ε = 0.15 of five minutes: with half the cluster for Spark it is 0.35 · 300 s; a larger γ
+// suspends for longer; if γ is below ε nothing is suspended.
 //
 // Reference: section 3.2, T_suspend = [γ^v − ε]·T; section 4.2, T = 5 min, v = 1, ε = 0.15.
 func TestSuspension(t *testing.T) {
@@ -57,11 +57,11 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// A reduce that copied what half of its job's maps left cannot go on while the others wait for containers.
+// A reduce that has copied the output of half of its job's maps cannot continue while the others wait for containers.
 // It can while there is output to copy, when no map waits, and when it is past copying.
 //
-// Reference: section 3.2, "when their allocated resource is not fully utilized due to the delay of their map
-// task execution".
+// Reference: section 3.2, "when their allocated resource is not fully utilized due to the delay of their map task
+// execution".
 func TestStarved(t *testing.T) {
 	for _, c := range []struct {
 		name                    string
@@ -85,8 +85,8 @@ func TestStarved(t *testing.T) {
 	}
 }
 
-// Two maps of 2 cores and 2 GB find their data on M1, which has 2 cores and 2 GB: solution b runs both with
-// half. It needs β ≤ 0.5; otherwise one runs with all of it (solution a).
+// Two maps of 2 cores and 2 GB find their data on M1, which has 2 cores and 2 GB: solution b runs both with half. It
+// needs β ≤ 0.5; otherwise one runs with all of it (solution a).
 //
 // Reference: section 3.3, the example of node M1.
 func TestShrinkExample(t *testing.T) {
@@ -102,9 +102,10 @@ func TestShrinkExample(t *testing.T) {
 	}
 }
 
-// Ten cores, maps of one core. All fit: nothing is shrunk. Twelve: 10/12 = 0.83 of a core each. Fifteen at
-// β = 0.8: 10/15, 10/14 and 10/13 are too little, 12 get 0.83: the size is that of twelve, not the 0.77 of
-// the thirteen that were one too many. Nothing free: none, and their full size, which does not fit.
+// There are ten cores, and maps of one core. If all fit, nothing is shrunk. Twelve maps get 10/12 = 0.83 of a core
+// each. For fifteen at β = 0.8, 10/15, 10/14 and 10/13 are too little, and 12 get 0.83: the size is that of twelve, not
+// the 0.77 of the thirteen that were one too many. With nothing free none is accepted, and the size is the full size,
+// which does not fit.
 //
 // Reference: Alg. 3, lines 3 to 12.
 func TestShrinkSteps(t *testing.T) {
@@ -129,14 +130,14 @@ func TestShrinkSteps(t *testing.T) {
 			t.Errorf("%d maps on %v: %d of %v, want %d of %v", c.p, c.free, p, size, c.accepted, c.size)
 		}
 	}
-	// Even where no map ever ran locally, a map is given something.
+	// Even if no map ever ran locally, a map gets something.
 	if p, size := shrink(heddle.Of(1024, 0), d, 1, 0, every, false); p != 0 || size != d {
 		t.Errorf("β 0 and no processor free: %d of %v", p, size)
 	}
 }
 
-// What is accepted one by one comes out as if it had been accepted at once: after each map the rest divides
-// what is left into the same size.
+// Accepting maps one by one has the same result as accepting them at once: after each map, the rest divide what is left
+// into the same size.
 //
 // Reference: Alg. 3, line 12.
 func TestShrinkOneByOne(t *testing.T) {
@@ -154,7 +155,7 @@ func TestShrinkOneByOne(t *testing.T) {
 	}
 }
 
-// In proportion, memory follows the processors: 1024 · 0.833 = 852 MiB. Dimensions that do not count stay.
+// In proportion, memory follows the processors: 1024 · 0.833 = 852 MiB. Dimensions that do not count stay as they are.
 //
 // Reference: section 3.3, "have to be proportionally shrank".
 func TestShrinkProportional(t *testing.T) {
@@ -168,7 +169,7 @@ func TestShrinkProportional(t *testing.T) {
 	}
 }
 
-// β is the part of maps that read locally; 19 say nothing yet, nor do none.
+// β is the part of maps that read locally; 19 maps say nothing yet, nor does none.
 //
 // Reference: section 3.3, β = N_local / (N_local + N_remote).
 func TestRatio(t *testing.T) {
@@ -185,8 +186,8 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// A node misses 4 cores for an executor. Its reduces of 2 cores end after 50, 20 and 90 s: the two that end
-// first have given back 4 cores after 50 s. With the third as well 6 cores are there after 90 s; 7 never.
+// A node lacks 4 cores for an executor. Its reduces of 2 cores end after 50, 20 and 90 s: the two that end first have
+// given back 4 cores after 50 s. With the third as well, 6 cores are there after 90 s; 7 never are.
 //
 // Reference: Alg. 2, lines 4 to 8.
 func TestWait(t *testing.T) {
@@ -215,7 +216,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// Reduces of which nothing is known come last, ties go by id.
+// Reduces of which nothing is known come last; ties go by id.
 //
 // Reference: Alg. 2, line 4.
 func TestSortEnds(t *testing.T) {
@@ -228,8 +229,9 @@ func TestSortEnds(t *testing.T) {
 	}
 }
 
-// "Most" over several dimensions is the largest dominant share of what is left after placing. Of 64 GB and
-// 64 cores, an executor of 4 GB and 4 cores leaves of 20 GB and 8 cores 16/64, of 10 GB and 14 cores 10/64.
+// "Most" over several dimensions is the largest dominant share of what is left after placing. In a cluster of 64 GB and
+// 64 cores, an executor of 4 GB and 4 cores leaves 16/64 on a node with 20 GB and 8 cores, and 10/64 on one with 10 GB
+// and 14 cores.
 //
 // Reference: Alg. 1, lines 5 and 9.
 func TestMostLeft(t *testing.T) {

@@ -9,32 +9,32 @@ import (
 	"heddle/policy"
 )
 
-// RemainingOptions are those of the model of a reduce's remaining time (ikayak: 3.1.2). The paper gives
-// none of its constants: all defaults are choices made here.
+// RemainingOptions are the options of the model of a reduce's remaining time (ikayak: 3.1.2). The paper gives none of
+// its constants: all defaults are choices made here.
 type RemainingOptions struct {
 	Outputs    int     `yaml:"n_y"`        // lagged outputs
 	Inputs     int     `yaml:"n_u"`        // lagged inputs beside the present one
 	Rules      int     `yaml:"rules"`      // fuzzy rules of a program; with n_y and n_u, one of Shapes
 	Program    string  `yaml:"program"`    // whose rules are used: auto, by the application's name; or always one of Bases
-	Offline    bool    `yaml:"offline"`    // begin with the trained consequents; else with the running stage's pace alone
+	Offline    bool    `yaml:"offline"`    // start with the trained consequents; otherwise with the running stage's pace alone
 	Online     bool    `yaml:"online"`     // learn from each reduce that ends
-	Discount   float64 `yaml:"lambda"`     // λ of Eq. 6: what the error before counts, 0 to 1
-	Forgetting float64 `yaml:"forgetting"` // what a reduce counts after the next one, above 0, at most 1
+	Discount   float64 `yaml:"lambda"`     // λ of Eq. 6: the weight of the previous error, 0 to 1
+	Forgetting float64 `yaml:"forgetting"` // the weight of a reduce after the next one, above 0, at most 1
 
-	// Error is for experiments on sensitivity alone (ikayak: Fig. 9b): every container's estimate is wrong
-	// by a factor drawn for it, by this part of the estimate on average, 0 to 0.5.
+	// Error is only for experiments on sensitivity (ikayak: Fig. 9b): every container's estimate is wrong by a factor
+	// drawn for it, by this part of the estimate on average, 0 to 0.5.
 	Error float64 `yaml:"error"`
 }
 
-// auto has the rules chosen by the application's name.
+// auto selects the rules by the application's name.
 const auto = "auto"
 
-// DefaultRemaining are the defaults.
+// DefaultRemaining holds the default options.
 var DefaultRemaining = RemainingOptions{
 	Outputs: 3, Inputs: 2, Rules: 12, Program: auto, Offline: true, Online: true, Discount: 0.5, Forgetting: 0.98,
 }
 
-// check says what is wrong with options, and returns their shape and the one rule base they name, or −1.
+// check validates the options. It returns their shape and the only rule base they name, or −1.
 func (o *RemainingOptions) check() (s Shape, only int, err error) {
 	s, only = Shape{o.Outputs, o.Inputs, o.Rules}, slices.Index(Bases[:], o.Program)
 	switch {
@@ -52,19 +52,19 @@ func (o *RemainingOptions) check() (s Shape, only int, err error) {
 	return s, only, err
 }
 
-// Remaining estimates how long a reduce still runs, by a Takagi–Sugeno model of the NARX kind for each
-// program, which goes on learning as reduces end (ikayak: 3.1.2, Eq. 1 to 6). Of other containers, and of
-// reduces that have not yet shown how fast they go, it says nothing.
+// Remaining estimates how long a reduce still runs, by a Takagi–Sugeno model of the NARX kind for each program, which
+// continues to learn as reduces end (ikayak: 3.1.2, Eq. 1 to 6). It has no estimate for other containers, nor for
+// reduces that have not yet shown how fast they go.
 //
 // Where the paper is silent or could not be followed:
-//   - The output y cannot be measured before a reduce ends. Its lags are what is left of the running stage
-//     at the stage's pace; while maps run, that is theirs.
-//   - Stages have unlike paces, so the stage stands among the antecedents too, and nowhere else.
-//   - d is the job's input, as in Eq. 1, and each reduce's part of it, as in the text before.
-//   - Learning compares each prediction with what the reduce turned out to take, when it ends. Errors count
-//     as parts of its whole time, in training too.
-//   - Rules belong to programs, which are told apart by the application's name; one that is not known
-//     has the rules trained on all.
+//   - The output y cannot be measured before a reduce ends. Its lags are what is left of the running stage at the
+//     stage's pace; while maps run, at theirs.
+//   - Stages have different paces, so the stage is an antecedent too, and nothing else.
+//   - d is both the job's input, as in Eq. 1, and each reduce's part of it, as in the text before.
+//   - Learning compares each prediction with the time that the reduce really took, when it ends. Errors count as parts
+//     of its whole time, in training too.
+//   - Rules belong to programs, which are identified by the application's name; an unknown program uses the rules
+//     trained on all.
 type Remaining struct {
 	online  bool
 	bases   [numBases]*base
@@ -99,10 +99,10 @@ func NewRemaining(a policy.Args) (policy.Remaining, error) {
 // Needs implements [policy.Needer].
 func (f *Remaining) Needs() policy.Needs { return reported }
 
-// reported is what an estimate from reports needs.
+// reported is what an estimate from progress reports needs.
 var reported = policy.Needs{Feeds: policy.Feeds{Progress: reportEvery, Of: policy.KindSet(heddle.Reduce), Sizes: true}}
 
-// Remaining implements [policy.Remaining]: what the last report led to expect, less the time since.
+// Remaining implements [policy.Remaining]: the estimate after the last report, less the time since.
 func (f *Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, bool) {
 	r := f.reduces.of(x)
 	if r == nil || !r.known {
@@ -111,7 +111,7 @@ func (f *Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, 
 	return max(0, r.rest-v.Now().Since(r.restAt)), true
 }
 
-// longest bounds an estimate, in seconds: 30 days.
+// longest is the largest estimate, in seconds: 30 days.
 const longest = 30 * 24 * 3600
 
 // Hears implements [policy.Listener].

@@ -11,7 +11,7 @@ import (
 	"heddle/policy/policytest"
 )
 
-// The regression vector holds the lagged outputs and inputs; with it go the present allocation and the input.
+// The regression vector holds the lagged outputs and inputs, followed by the present allocation and the input.
 //
 // Reference: Eq. 2.
 func TestPaperRegressors(t *testing.T) {
@@ -24,7 +24,7 @@ func TestPaperRegressors(t *testing.T) {
 	}
 }
 
-// Each rule's output is linear; the model's is their mean, weighted by how strongly each fires.
+// Each rule's output is linear; the model's output is their mean, weighted by how strongly each rule fires.
 //
 // Reference: Eq. 4.
 func TestPaperRules(t *testing.T) {
@@ -44,7 +44,7 @@ func TestPaperRules(t *testing.T) {
 	}
 }
 
-// finished is a reduce that took 100 s, sampled every 10 s, always measured to take twice as long as it did.
+// finished returns a reduce that took 100 s, sampled every 10 s, always measured to take twice as long as it did.
 func finished(o *RemainingOptions) *reduce {
 	r := &reduce{stage: writing, stride: 1}
 	x := make([]float64, width(o.Outputs, o.Inputs))
@@ -84,8 +84,8 @@ func TestPaperLearning(t *testing.T) {
 	}
 }
 
-// The error before counts λ of the present one: two samples that disagree about one coefficient, the later
-// of which counts (1 + λ) in all where there is one after it, and 1 where there is none.
+// The previous error counts λ of the present one. Two samples disagree about one coefficient: a sample counts (1 + λ)
+// in all if another follows it, and 1 if none does.
 //
 // Reference: Eq. 6.
 func TestPaperDiscount(t *testing.T) {
@@ -100,8 +100,8 @@ func TestPaperDiscount(t *testing.T) {
 		b.learn(r, heddle.Time(2*heddle.Second))
 		return b.rules[0].Out[0]
 	}
-	// One coefficient θ from 0 with doubt p = 1/400, x = 1/2, targets 1 and 1/2, weights w(1 + λ) and w with
-	// w = 100/(2·(1 + λ)): θ = p·Σ w·x·y / (1 + p·Σ w·x²).
+	// One coefficient θ from 0 with doubt p = 1/400, x = 1/2, targets 1 and 1/2, weights w(1 + λ) and w with w =
+	// 100/(2·(1 + λ)): θ = p·Σ w·x·y / (1 + p·Σ w·x²).
 	for _, lambda := range []float64{0, 0.5, 1} {
 		w, p := 100/(2*(1+lambda)), 1./400
 		sum, square := w*(1+lambda)*0.5*1+w*0.5*0.5, w*(1+lambda)*0.25+w*0.25
@@ -111,8 +111,8 @@ func TestPaperDiscount(t *testing.T) {
 	}
 }
 
-// Training finds the law that samples follow, one for each phase: what is left of the phase, and 2 s a
-// GiB for what comes after it.
+// Training finds the law that the samples follow, one for each phase: what is left of the phase, and 2 s a GiB for what
+// comes after it.
 //
 // Reference: section 3.1.2, offline training.
 func TestPaperOffline(t *testing.T) {
@@ -148,7 +148,7 @@ func TestPaperOffline(t *testing.T) {
 	}
 }
 
-// There are rules for every shape and program, whole and finite.
+// There are rules for every shape and program, complete and finite.
 func TestTables(t *testing.T) {
 	if len(tables) != len(Shapes)*len(Bases) {
 		t.Fatalf("%d rule bases, want %d: run heddle exp train", len(tables), len(Shapes)*len(Bases))
@@ -182,8 +182,8 @@ func TestBaseOf(t *testing.T) {
 	}
 }
 
-// A stage half done after 10 s, at an even pace, takes 10 s more; one that first stood still goes by its
-// line, and no longer than at its mean pace.
+// A stage half done after 10 s at an even pace takes 10 s more. One that first stood still follows its line, but takes
+// no longer than at its mean pace.
 func TestUntil(t *testing.T) {
 	line := func(points ...[2]float64) *estimate.Line {
 		var l estimate.Line
@@ -213,7 +213,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// What is kept of a long life is spread evenly over it.
+// The samples kept of a long life are spread evenly over it.
 func TestKeep(t *testing.T) {
 	r := &reduce{stride: 1}
 	for i := range 1000 {
@@ -229,7 +229,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// An error forced on the estimates is as large as asked for on average, and stays the same for a container.
+// A forced error of the estimates has the requested size on average, and stays the same for a container.
 //
 // Reference: Fig. 9b.
 func TestErrorIsForced(t *testing.T) {
@@ -261,7 +261,7 @@ func TestRemainingOptions(t *testing.T) {
 	}
 }
 
-// BenchmarkRemainingLearn is what one reduce that ended teaches.
+// BenchmarkRemainingLearn measures learning from one reduce that ended.
 func BenchmarkRemainingLearn(b *testing.B) {
 	o := DefaultRemaining
 	table, _ := trained("terasort", Shape{o.Outputs, o.Inputs, o.Rules})

@@ -12,12 +12,12 @@ const (
 	numBases
 )
 
-// Bases are the names of the rule bases: the paper's three programs (ikayak: 5.3), and all together.
+// Bases lists the names of the rule bases: the paper's three programs (ikayak: 5.3), and all together.
 var Bases = [numBases]string{"grep", "terasort", "wordcount", "pooled"}
 
-// baseOf is the rule base for an application of a name: that of the program whose name it contains,
-// whatever the case and the separators ("word count", "TeraSort"); else the pooled one. A resource manager
-// knows the name an application was submitted under, and nothing else of what it runs.
+// baseOf returns the rule base for an application's name: that of the program whose name it contains, ignoring case and
+// separators ("word count", "TeraSort"); else the pooled one. A resource manager knows the name an application was
+// submitted under, and nothing else of what it runs.
 func baseOf(name string) int {
 	plain := strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(name))
 	for i, p := range Bases[:pooled] {

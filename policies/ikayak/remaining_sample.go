@@ -8,29 +8,29 @@ import (
 )
 
 const (
-	// maxOutputs and maxInputs bound n_y and n_u: Shapes stay within.
+	// maxOutputs and maxInputs are the largest n_y and n_u of Shapes.
 	maxOutputs = 5
 	maxInputs  = 3
 
 	// reportEvery is how often a MapReduce task reports its progress: 3 s. It is the interval of Eq. 1.
 	reportEvery = 3 * heddle.Second
 
-	// keptSamples is how many samples of a reduce are kept to learn from, at most, evenly over its life.
+	// keptSamples is the most samples of a reduce that are kept to learn from, evenly over its life.
 	keptSamples = 16
 )
 
-// A stage is what a reduce is doing, in so far as it has a pace of its own.
+// A stage is a part of a reduce's work that has a pace of its own.
 type stage uint8
 
 const (
-	waiting stage = iota // copies as maps end
+	waiting stage = iota // copies output as maps end
 	copying              // copies what the last maps left
 	sorting
 	writing
 )
 
-// stageOf is the stage of a reduce in a phase. Where the phase is unknown it follows from the progress,
-// of which MapReduce counts a third each for copy, sort and reduce.
+// stageOf returns the stage of a reduce in a phase. If the phase is unknown, the stage follows from the progress, of
+// which MapReduce counts a third each for copy, sort and reduce.
 func stageOf(p heddle.Phase, progress float64, mapsDone bool) stage {
 	switch {
 	case p == heddle.ReduceWrite || p == heddle.NoPhase && progress >= 2./3:
@@ -43,13 +43,12 @@ func stageOf(p heddle.Phase, progress float64, mapsDone bool) stage {
 	return waiting
 }
 
-// end is the progress at which the stage ends.
+// end returns the progress at which the stage ends.
 func (s stage) end() float64 { return [...]float64{1. / 3, 1. / 3, 2. / 3, 1}[s] }
 
-// until is how long what rises along a line over time, being at (x, here) now, takes to reach goal, but no
-// longer than at its mean pace over elapsed, in which it rose from 0: a pace taken from few points may be
-// next to nothing. Where the line lies beyond goal, what is left counts from here. ok is false before
-// anything rose.
+// until returns how long a quantity that rises along a line over time, and is at (x, here) now, takes to reach goal.
+// The result is no longer than at its mean pace over elapsed, in which it rose from 0, since a pace from few points may
+// be almost nothing. If the line lies beyond goal, the rest is counted from here. ok is false before anything rose.
 func until(l *estimate.Line, x, here, goal, elapsed float64) (seconds float64, ok bool) {
 	most, ok := estimate.Remaining(elapsed, here/goal)
 	if !ok {
@@ -65,8 +64,8 @@ func until(l *estimate.Line, x, here, goal, elapsed float64) (seconds float64, o
 	return min(seconds, most), true
 }
 
-// A job is what reports tell of an application: its rule base, and the line of maps done over time, from
-// the first of them on.
+// A job is what reports say about an application: its rule base, and the line of maps done over time, from the first of
+// them on.
 type job struct {
 	base          int
 	submitted, at heddle.Time
@@ -74,32 +73,32 @@ type job struct {
 	done, of      int // maps
 }
 
-// A reduce is a running reduce as its reports tell of it.
+// A reduce is a running reduce as known from its reports.
 type reduce struct {
 	slot  int
 	base  int
-	began heddle.Time // as its node said; the first report where it did not
+	began heddle.Time // as its node reported it; else the first report
 	last  heddle.Time // report
 
 	stage   stage
 	line    estimate.Line          // of progress over ran
 	ran     float64                // seconds in the stage, without suspensions
-	sampled bool                   // the last report came to a measured output
+	sampled bool                   // the last report yielded a measured output
 	y       [maxOutputs]float64    // y(t−1), y(t−2), …: measured outputs, the newest first
 	u       [maxInputs + 1]float64 // u(t), u(t−1), …: vcores
-	d       [2]float64             // GiB of input: of the job, and of that for each of its reduces
+	d       [2]float64             // GiB of input: of the job, and per reduce
 
 	rest   heddle.Span // estimated at restAt
 	restAt heddle.Time
 	known  bool
 
-	kept   []float64 // samples, one behind the other: the regressors, and the time of the report
+	kept   []float64 // samples, one after the other: the regressors, and the time of the report
 	nkept  int
-	stride int // every how many samples one is kept
+	stride int // one sample in stride is kept
 	skip   int // samples until the next one
 }
 
-// measured is the output y that a report lets measure: what is left of the running stage at its pace. A
+// measured returns the output y that a report allows to measure: what is left of the running stage at its pace. A
 // reduce that waits for maps goes as fast as they end. ok is false before anything moved.
 func (r *reduce) measured(j *job, progress float64) (seconds float64, ok bool) {
 	if r.stage == waiting {
@@ -108,8 +107,8 @@ func (r *reduce) measured(j *job, progress float64) (seconds float64, ok bool) {
 	return until(&r.line, r.ran, progress, r.stage.end(), r.last.Since(r.began).Seconds())
 }
 
-// push takes a measured output into the lags. The first of a stage stands for all of them: those of
-// another stage say nothing of it.
+// push adds a measured output to the lags. The first one of a stage fills all of them, since those of another stage say
+// nothing about it.
 func (r *reduce) push(y float64, ok bool) {
 	switch {
 	case ok && r.sampled:
@@ -123,7 +122,7 @@ func (r *reduce) push(y float64, ok bool) {
 	r.sampled = ok
 }
 
-// keep keeps a sample where it is its turn; when there is no room, every other one goes.
+// keep keeps a sample if it is due; if there is no room, it first drops every other one.
 func (r *reduce) keep(now heddle.Time, x []float64) {
 	if r.skip > 0 {
 		r.skip--
@@ -149,7 +148,7 @@ func (r *reduce) sample(i int) (x []float64, at float64) {
 	return s[:size-1], s[size-1]
 }
 
-// reduces are the running reduces that have reported, and their jobs.
+// reduces holds the running reduces that have reported, and their jobs.
 type reduces struct {
 	outputs, inputs int
 	at              []*reduce // by [policy.Container.Slot]; nil = has not reported, or is no reduce
@@ -161,11 +160,11 @@ func newReduces(outputs, inputs int) *reduces {
 	return &reduces{outputs: outputs, inputs: inputs}
 }
 
-// width is how many regressors there are.
+// width returns the number of regressors.
 func width(outputs, inputs int) int { return outputs + inputs + 1 + 2 + 1 }
 
-// regressors fills x with y(t−1) … y(t−n_y), u(t) … u(t−n_u), d and the stage. The stage only chooses
-// between rules: each has its own pace, and neither a lag nor d tells one from the next.
+// regressors fills x with y(t−1) … y(t−n_y), u(t) … u(t−n_u), d and the stage. The stage only selects between rules:
+// each stage has its own pace, and neither a lag nor d distinguishes one from the next.
 func (rs *reduces) regressors(r *reduce, x []float64) {
 	n := copy(x, r.y[:rs.outputs])
 	n += copy(x[n:], r.u[:rs.inputs+1])
@@ -180,19 +179,19 @@ func (rs *reduces) of(x *policy.Container) *reduce {
 	return nil
 }
 
-// news is what was told of a reduce.
+// news is what an event said about a reduce.
 type news uint8
 
 const (
 	nothing news = iota
-	sampled      // a report came to a sample
-	ended        // it ended well; it is still to be dropped
+	sampled      // a report yielded a sample
+	ended        // it ended well; the caller must drop it
 )
 
-// reports is what reduces are known from.
+// reports is the news from which reduces are known.
 const reports = policy.TaskProgress | policy.Ended
 
-// hear takes in a report, or an end.
+// hear processes a report, or an end.
 func (rs *reduces) hear(v policy.View, e policy.Effect) (*reduce, news) {
 	x := e.Container
 	if e.What == policy.Ended {
@@ -220,7 +219,7 @@ func (rs *reduces) hear(v policy.View, e policy.Effect) (*reduce, news) {
 	return nil, nothing
 }
 
-// job notes how many maps an application has done by now.
+// job records how many maps an application has done by now.
 func (rs *reduces) job(now heddle.Time, a *policy.App) *job {
 	for int(a.ID()) >= len(rs.jobs) {
 		rs.jobs = append(rs.jobs, job{base: -1})
@@ -238,7 +237,7 @@ func (rs *reduces) job(now heddle.Time, a *policy.App) *job {
 	return j
 }
 
-// report takes in a report of the reduce.
+// report processes a report of the reduce.
 func (r *reduce) report(now heddle.Time, x *policy.Container, j *job) {
 	phase, fraction := x.Progress()
 	granted := 0.0
@@ -279,8 +278,8 @@ func (rs *reduces) add(v policy.View, x *policy.Container, j *job) *reduce {
 	return r
 }
 
-// inputOf is d, in GiB: a job's input, and the part of it that falls to each reduce (the paper speaks of
-// both); 0 where it is unknown. Where the number of reduces is unknown those count that are seen.
+// inputOf returns d, in GiB: a job's input, and the part of it per reduce (the paper speaks of both); 0 if it is
+// unknown. If the number of reduces is unknown, those seen so far count.
 func inputOf(a *policy.App) [2]float64 {
 	n := int(a.Facts().Reduces)
 	if n == 0 {

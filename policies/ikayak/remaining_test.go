@@ -10,7 +10,7 @@ import (
 	"heddle/sched"
 )
 
-// estimated has one node, and iKayak's model say how long what runs there still takes.
+// estimated returns a core with one node, and iKayak's model of how long its containers still take.
 func estimated(t testing.TB, options string) (*sched.Core, policy.Remaining) {
 	rest, err := ikayak.NewRemaining(policytest.Args(options))
 	if err != nil {
@@ -23,8 +23,8 @@ func estimated(t testing.TB, options string) (*sched.Core, policy.Remaining) {
 	return c, rest
 }
 
-// life has a terasort of four maps and a reduce report every 3 s, until the reduce writes: maps end 30 s apart, the copy ends
-// with them, the sort lasts 60 s.
+// life runs a terasort of four maps and a reduce that reports every 3 s, until the reduce writes. The maps end 30 s
+// apart, the copy ends with them, and the sort lasts 60 s.
 func life(t testing.TB, options string) (*sched.Core, policy.Remaining, heddle.Time) {
 	c, rest := estimated(t, options)
 	c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{
@@ -54,8 +54,8 @@ func life(t testing.TB, options string) (*sched.Core, policy.Remaining, heddle.T
 	return c, rest, at
 }
 
-// Without training the stage's pace is all there is: the sort of 60 s, reported 57 s in, has 3 s left, and
-// a second later 2.
+// Without training there is only the stage's pace: the sort of 60 s, reported 57 s in, has 3 s left, and a second later
+// 2.
 func TestRemainingByPace(t *testing.T) {
 	c, rest, at := life(t, "{offline: false, online: false}")
 	x := c.View().Container(6)
@@ -71,7 +71,7 @@ func TestRemainingByPace(t *testing.T) {
 	}
 }
 
-// Trained rules know that writing comes after sorting; and once the reduce has ended nothing is said of it.
+// Trained rules know that writing comes after sorting. Once the reduce has ended there is no estimate of it.
 func TestRemainingTrained(t *testing.T) {
 	c, rest, at := life(t, "")
 	x := c.View().Container(6)
@@ -86,7 +86,7 @@ func TestRemainingTrained(t *testing.T) {
 	}
 }
 
-// A reduce of which nothing is heard for its first minute is as fast as it was since its start, and not as fast as one that has
+// A reduce that does not report for its first minute is as fast as it was since its start, not as fast as if it had
 // done all of that since its first report.
 func TestRemainingOfReducesHeardOfLate(t *testing.T) {
 	c, rest := estimated(t, "{offline: false, online: false}")
@@ -110,7 +110,7 @@ func TestRemainingOfReducesHeardOfLate(t *testing.T) {
 	}
 }
 
-// A forced error multiplies what is said, always by the same.
+// A forced error multiplies the estimate, always by the same factor.
 func TestRemainingErring(t *testing.T) {
 	c, rest, _ := life(t, "")
 	d, wrong, _ := life(t, "error: 0.35")
@@ -132,7 +132,7 @@ func TestRemainingSuite(t *testing.T) {
 	}
 }
 
-// BenchmarkRemainingReport is a report of a reduce: a sample and its prediction.
+// BenchmarkRemainingReport measures a report of a reduce: a sample and its prediction.
 func BenchmarkRemainingReport(b *testing.B) {
 	c, rest, _ := life(b, "")
 	o := rest.(policy.Listener)
@@ -145,7 +145,7 @@ func BenchmarkRemainingReport(b *testing.B) {
 	}
 }
 
-// BenchmarkRemainingAsked is one question.
+// BenchmarkRemainingAsked measures one query.
 func BenchmarkRemainingAsked(b *testing.B) {
 	c, rest, _ := life(b, "")
 	v, x := c.View(), c.View().Container(6)

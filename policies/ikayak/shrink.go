@@ -7,11 +7,11 @@ import (
 	"heddle/policy"
 )
 
-// shrink is Alg. 3: how many of p maps with local data, of demand D each, a node with so much free accepts,
-// and the size each is given: all at D if they fit, else as many as get at least β·D when they divide what
-// is free. The listing takes the size before it lowers the number; it is that of the number accepted here. In
-// no dimension is a map given more than D, nor less than one unit of what it demands. accepted is 0 where
-// not even one map gets enough. With proportional all dimensions are shrunk by the part of the scarcest.
+// shrink is Alg. 3. It returns how many of p maps with local data, of demand D each, a node with that much free
+// accepts, and the size each gets: all at D if they fit, else as many as get at least β·D when they divide what is
+// free. The listing takes the size before it lowers the number; here the size is that of the number accepted. In no
+// dimension does a map get more than D, nor less than one unit of what it demands. accepted is 0 if not even one map
+// gets enough. With proportional, all dimensions shrink by the part of the scarcest.
 func shrink(free, d heddle.Resource, p int, beta float64, counts func(heddle.Dim) bool, proportional bool) (accepted int, size heddle.Resource) {
 	for ; p > 0; p-- {
 		part := 1.0
@@ -36,7 +36,7 @@ func shrink(free, d heddle.Resource, p int, beta float64, counts func(heddle.Dim
 	return 0, d
 }
 
-// ratio is β = N_local/(N_local + N_remote) (section 3.3): 1 until enough maps ran to say.
+// ratio returns β = N_local/(N_local + N_remote) (section 3.3); it is 1 until enough maps have run.
 func ratio(local, remote, enough int64) float64 {
 	if n := local + remote; n >= enough && n > 0 {
 		return float64(local) / float64(n)
@@ -44,33 +44,32 @@ func ratio(local, remote, enough int64) float64 {
 	return 1
 }
 
-// ShrinkOptions are the shrinking's.
+// ShrinkOptions are the options of shrinking.
 type ShrinkOptions struct {
-	// Proportional shrinks a map in all dimensions alike. The paper's algorithm divides what is free, which
-	// leaves a map all the memory it wants where only processors are scarce; its text has containers
-	// "proportionally" shrunk.
+	// Proportional shrinks a map by the same part in all dimensions. The paper's algorithm divides what is free, so a
+	// map keeps all the memory it wants if only processors are scarce; its text has containers "proportionally" shrunk.
 	Proportional bool `yaml:"proportional"`
-	// Sample is how many maps must have started before β is other than 1: shares of a few mean nothing.
-	// The paper does not say.
+	// Sample is how many maps must have started before β is other than 1: the ratio of a few means nothing. The paper
+	// does not say.
 	Sample int `yaml:"sample"`
 }
 
 // ShrinkDefault is the paper's algorithm.
 var ShrinkDefault = ShrinkOptions{Sample: 20}
 
-// A Shrink is the Trim of maps: where several maps find their data on a node that has too little free for all
-// of them, each is given less, so that fewer must read over the network.
+// A Shrink is the trim of maps: if several maps find their data on a node that has too little free for all of them,
+// each gets less, so that fewer must read over the network.
 type Shrink struct {
 	maps
 	o      ShrinkOptions
 	shrunk int64
 }
 
-// maps are those that started so far, and how many of them found their data.
+// maps counts the maps that have started so far, and how many of them found their data.
 type maps struct {
 	sofar  started
 	at     heddle.Time // when a map last started
-	before started     // how many had before that
+	before started     // how many had started before that
 }
 
 // started counts maps.
@@ -88,7 +87,7 @@ func NewShrink(a policy.Args) (policy.Trim, error) {
 	return &Shrink{o: o}, nil
 }
 
-// Trim implements [policy.Trim]. Maps whose data lies elsewhere are left as they are.
+// Trim implements [policy.Trim]. Maps whose data is elsewhere keep their size.
 func (s *Shrink) Trim(v policy.View, k *policy.Ask, n *policy.Node, room heddle.Resource) heddle.Resource {
 	if at, _ := k.Nearest(n); at != heddle.NodeLocal {
 		return k.Size()
@@ -98,7 +97,7 @@ func (s *Shrink) Trim(v policy.View, k *policy.Ask, n *policy.Node, room heddle.
 	return size
 }
 
-// beta is β of the maps that started before now: those accepted together are all measured by the same β.
+// beta returns β of the maps that started before now, so that maps accepted together are all measured by the same β.
 func (m *maps) beta(now heddle.Time, enough int) float64 {
 	if now == m.at {
 		return m.before.ratio(enough)
@@ -108,7 +107,7 @@ func (m *maps) beta(now heddle.Time, enough int) float64 {
 
 func (n started) ratio(enough int) float64 { return ratio(n.local, n.remote, int64(enough)) }
 
-// Floor implements [policy.Trim]: no map is given less than β of its demand.
+// Floor implements [policy.Trim]: no map gets less than β of its demand.
 func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
 	b := min(s.before.ratio(s.o.Sample), s.sofar.ratio(s.o.Sample))
 	for d, n := range smallest {
@@ -134,8 +133,8 @@ func (s *Shrink) Hear(v policy.View, e policy.Effect) {
 	}
 }
 
-// count counts a container if it is a map, and says whether it is one that finds its data. Maps that may run anywhere, because nobody
-// knows where their data lies or because they failed before, say nothing of locality.
+// count counts a container if it is a map, and reports whether it is one that finds its data. Maps that may run
+// anywhere, because the location of their data is unknown or because they failed before, say nothing about locality.
 func (m *maps) count(now heddle.Time, x *policy.Container) (local bool) {
 	if x.Kind() != heddle.Map {
 		return false
@@ -153,7 +152,7 @@ func (m *maps) count(now heddle.Time, x *policy.Container) (local bool) {
 	return false
 }
 
-// Gauges implements [policy.Gauged]: β, and how many maps were shrunk so far.
+// Gauges implements [policy.Gauged]: it emits β, and how many maps were shrunk so far.
 func (s *Shrink) Gauges(_ policy.View, emit func(name string, value float64)) {
 	emit("ikayak.beta", s.sofar.ratio(s.o.Sample))
 	emit("ikayak.shrunk", float64(s.shrunk))
@@ -170,13 +169,13 @@ func (s *Shrink) GaugeWords(name string) string {
 	return ""
 }
 
-// FixedOptions are those of [Fixed].
+// FixedOptions are the options of [Fixed].
 type FixedOptions struct {
 	Part float64 `yaml:"part"` // of what is asked for, above 0, at most 1
 }
 
-// Fixed is the Trim of the paper's study of map variants (Fig. 6): everything is given the same part of
-// what it asks for.
+// Fixed is the trim of the paper's study of map variants (Fig. 6): every container gets the same part of what it asks
+// for.
 type Fixed struct{ part float64 }
 
 // NewFixed returns the trim.

@@ -5,17 +5,17 @@ import (
 	"heddle/policy"
 )
 
-// A Spread is one of Spark's own placements of executors, which the paper compares with: SpreadOut puts each
+// A Spread is one of Spark's own placements of executors, which the paper compares with: SpreadOut puts each executor
 // on the node with the fewest of its application, NonSpreadOut on the one with the most, as long as more fit. Among
-// equal ones the node with the most free is taken, as Spark's standalone master sorts its workers.
+// equal nodes it takes the one with the most free, as Spark's standalone master sorts its workers.
 //
-// They look at nodes with room for the executor first. Where no node has room, the same rule is applied to
-// the nodes that could hold it if it were not for others' containers, and the node is reserved, as YARN does
-// with a container that does not fit: neither asks when it will have room.
+// They first consider nodes with room for the executor. If no node has room, the same rule applies to the nodes that
+// could hold it without the containers of others, and the node is reserved, as YARN does with a container that does not
+// fit: neither considers when it will have room.
 type Spread struct {
 	pack  bool
 	gauge gauge
-	held  []int // containers of the application at hand, by node
+	held  []int // containers of the current application, by node
 }
 
 // NewSpreadOut returns SpreadOut.
@@ -26,7 +26,7 @@ func NewNonSpreadOut(a policy.Args) (policy.Place, error) {
 	return &Spread{pack: true}, a.Decode(&struct{}{})
 }
 
-// Judge implements [policy.Place]; it is asked for reservations only.
+// Judge implements [policy.Place]; it is called for reservations only.
 func (*Spread) Judge(policy.View, *policy.Ask, *policy.Node, heddle.Locality) policy.Verdict {
 	return policy.Yes
 }
@@ -60,7 +60,7 @@ func (s *Spread) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	return best, best != heddle.NoNode
 }
 
-// before reports whether a node with so many of the application's containers goes before one with others.
+// before reports whether a node with held of the application's containers comes before one with others.
 func (s *Spread) before(held, others int) bool {
 	if s.pack {
 		return held > others

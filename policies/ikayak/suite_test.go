@@ -10,7 +10,7 @@ import (
 	"heddle/policy/policytest"
 )
 
-// executors gives a place to Spark's executors.
+// executors returns a set with a place policy for Spark's executors.
 func executors(p policy.Place) policy.Set {
 	s := policytest.Base(policytest.Submitted{})
 	s.Place[heddle.Executor] = p

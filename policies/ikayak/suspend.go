@@ -10,8 +10,8 @@ import (
 	"heddle/policy"
 )
 
-// delayFactor is γ = R_Spark/(R_Spark + R_MR) (section 3.2), by dominant shares of total; 0 where neither
-// holds anything.
+// delayFactor returns γ = R_Spark/(R_Spark + R_MR) (section 3.2), by dominant shares of total; it is 0 if neither holds
+// anything.
 func delayFactor(spark, mapReduce, total heddle.Resource) float64 {
 	s, m := spark.Share(total), mapReduce.Share(total)
 	if s+m == 0 {
@@ -20,15 +20,14 @@ func delayFactor(spark, mapReduce, total heddle.Resource) float64 {
 	return s / (s + m)
 }
 
-// suspension is T_suspend = (γ^v − ε)·T (section 3.2), and none where that is negative.
+// suspension returns T_suspend = (γ^v − ε)·T (section 3.2), and 0 if that is negative.
 func suspension(gamma, v, epsilon float64, t heddle.Span) heddle.Span {
 	return heddle.Span(max(0, math.Pow(gamma, v)-epsilon) * float64(t))
 }
 
-// starved reports whether a reduce cannot use what it holds because its job's maps lag: it copies map
-// output, maps of its job wait for containers, and it has copied as much as the maps done so far gave it,
-// short of slack, the part of all map output that comes in one batch. fraction is of the whole task, of
-// which copying is the first third.
+// starved reports whether a reduce cannot use what it holds because its job's maps lag: it copies map output, maps of
+// its job wait for containers, and it has copied as much as the maps done so far gave it, except for slack, the part of
+// all map output that comes in one batch. fraction is of the whole task, of which copying is the first third.
 func starved(phase heddle.Phase, fraction float64, maps, finished, waiting int, slack float64) bool {
 	if phase != heddle.ReduceCopy || waiting == 0 || maps <= finished {
 		return false
@@ -36,39 +35,39 @@ func starved(phase heddle.Phase, fraction float64, maps, finished, waiting int, 
 	return 3*fraction >= float64(finished)/float64(maps)-slack
 }
 
-// SuspendOptions are the suspension's parameters, by the paper's symbols.
+// SuspendOptions are the options of suspension, with the paper's symbols.
 type SuspendOptions struct {
 	V        float64 `yaml:"v"`        // weight of the delay factor, above 0
 	Epsilon  float64 `yaml:"epsilon"`  // ε, the overhead of a suspension as a part of T, 0 to 1
 	Interval float64 `yaml:"interval"` // T, seconds
-	Slack    float64 `yaml:"slack"`    // how far behind its maps, as a part of them, a reduce is that still counts as waiting for them
+	Slack    float64 `yaml:"slack"`    // how far behind its maps, as a part of them, a reduce may be and still count as waiting for them
 
-	// PerJob has each job's reduces go by the γ of Spark and that job alone. The paper speaks of Spark and MapReduce.
+	// PerJob uses, for each job's reduces, the γ of Spark and that job alone. The paper speaks of Spark and MapReduce.
 	PerJob bool `yaml:"per_job"`
-	// LendMemory is the part of its memory that a suspended reduce gives back, to anybody: the operating system swaps it
-	// out. A reduce that is resumed gets it back when its node has it, and is slower until then. The paper has memory
-	// kept, "swapped out by the operating system with overhead". Where the memory of a process does not follow its
-	// container only a frozen reduce lends any, and no more than it does not hold; it has it back when it is resumed.
+	// LendMemory is the part of its memory that a suspended reduce lends to other containers: the operating system
+	// swaps it out. A resumed reduce gets it back when its node has it, and is slower until then. In the paper memory
+	// is kept, "swapped out by the operating system with overhead". If the memory of a process does not follow its
+	// container, only a frozen reduce lends any, and only what it does not hold; it has that back when it is resumed.
 	LendMemory float64 `yaml:"lend_memory"`
-	// Freeze has a suspended reduce not run at all, where its node can do that. Otherwise it goes on with what nobody else
-	// wants.
+	// Freeze stops a suspended reduce entirely, if its node can do that. Otherwise it continues with what no other
+	// container wants.
 	Freeze bool `yaml:"freeze"`
 }
 
-// SuspendDefault is what the paper settled on; it names no slack: the default is the fraction of the maps
-// after which Hadoop starts reduces, as small a part of a job as the framework reckons with.
+// SuspendDefault is what the paper settled on. It gives no slack: the default is the fraction of the maps after which
+// Hadoop starts reduces, the smallest part of a job that the framework considers.
 var SuspendDefault = SuspendOptions{V: 1, Epsilon: 0.15, Interval: 300, Slack: 0.05}
 
-// A Suspend is the Control that suspends reduces which wait for maps: their processors run maps of the same
-// job on the node meanwhile, by the cluster's own pools. Every T it suspends, and T_suspend later it resumes.
+// A Suspend is the control that suspends reduces that wait for maps: their processors meanwhile run maps of the same
+// job on the node, through the cluster's own pools. Every T it suspends, and T_suspend later it resumes.
 type Suspend struct {
 	o         SuspendOptions
 	t         heddle.Span
 	next      heddle.Time // when to look for starved reduces
 	suspended []timed
-	thawed    []timed              // that were frozen, and until when they are not to be again
-	owed      []heddle.ContainerID // resumed, and still without memory that they lent
-	gamma     float64              // as last worked out
+	thawed    []timed              // that were frozen, and until when they may not be frozen again
+	owed      []heddle.ContainerID // resumed, but still without memory that they lent
+	gamma     float64              // as last computed
 }
 
 // timed is a reduce and a time.
@@ -80,16 +79,16 @@ type timed struct {
 }
 
 const (
-	stepsPerT = 60 // how often in T suspended reduces are looked at, to resume them in time
-	// A frozen reduce says nothing, and one that says nothing for as long as its job's timeout is killed. One that waits for
-	// maps reports every 2 s while it runs.
+	stepsPerT = 60 // how often in T suspended reduces are checked, to resume them in time
+	// A frozen reduce does not report, and a reduce that does not report for as long as its job's timeout is killed. A
+	// running reduce that waits for maps reports every 2 s.
 	longestFreeze  = 240 * heddle.Second
-	freezeOf       = 0.4                 // … and so much of the timeout
+	freezeOf       = 0.4                 // … and this part of the timeout
 	defaultTimeout = 600 * heddle.Second // of Hadoop
-	leastRun       = 5 * heddle.Second   // from one freeze to the next
+	leastRun       = 5 * heddle.Second   // between two freezes
 )
 
-// freezable is for how long a reduce may be frozen whose job has this timeout.
+// freezable returns how long a reduce may be frozen if its job has this timeout.
 func freezable(timeout heddle.Span) heddle.Span {
 	if timeout == 0 {
 		timeout = defaultTimeout
@@ -171,8 +170,9 @@ func (s *Suspend) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// suspend suspends a reduce for so long, and less where it is frozen and its job does not wait for so long. A freeze ends when
-// the suspension has lasted, and a look later where memory is lent, which is back then before it runs.
+// suspend suspends a reduce for length, or for less if it is frozen and its job does not wait that long. A freeze ends
+// when the suspension does. If memory is lent, it ends one check later, so that the memory is back before the reduce
+// runs.
 func (s *Suspend) suspend(now heddle.Time, p *policy.Plan, x *policy.Container, length heddle.Span) {
 	most, later := freezable(x.App().Facts().Timeout), heddle.Span(0)
 	if s.o.LendMemory > 0 {
@@ -194,7 +194,7 @@ func (s *Suspend) ranBriefly(now heddle.Time, id heddle.ContainerID) bool {
 	return slices.ContainsFunc(s.thawed, func(f timed) bool { return f.id == id })
 }
 
-// lend takes what memory a suspended reduce is to lend, at the look after its suspension.
+// lend takes the memory that a suspended reduce is to lend, at the check after its suspension.
 func (s *Suspend) lend(p *policy.Plan, x *policy.Container) {
 	limit := x.Limit()
 	if s.o.LendMemory == 0 || limit != x.Told() {
@@ -213,7 +213,7 @@ func (s *Suspend) lend(p *policy.Plan, x *policy.Container) {
 	}
 }
 
-// repay gives memory back to reduces that have been resumed, as soon as their nodes have it.
+// repay returns memory to reduces that have been resumed, as soon as their nodes have it.
 func (s *Suspend) repay(v policy.View, p *policy.Plan) {
 	kept := s.owed[:0]
 	for _, id := range s.owed {
@@ -229,8 +229,9 @@ func (s *Suspend) repay(v policy.View, p *policy.Plan) {
 	s.owed = kept
 }
 
-// resume ends suspensions that have been long enough, or have nothing left to wait for, and forgets what goes on or is gone.
-// What was not carried out, since something else was done to the container in the same instant, is wished for again.
+// resume ends suspensions that have been long enough, or have nothing left to wait for, and forgets reduces that run
+// again or are gone. A resume that was not carried out, since something else was done to the container in the same
+// instant, is requested again.
 func (s *Suspend) resume(v policy.View, p *policy.Plan) {
 	kept := s.suspended[:0]
 	for _, f := range s.suspended {
@@ -253,13 +254,14 @@ func (s *Suspend) resume(v policy.View, p *policy.Plan) {
 	s.suspended = kept
 }
 
-// over reports whether nothing is left to wait for: all maps of the job have ended. Once another of its reduces has ended,
-// masters start copies of those that seem to make no progress.
+// over reports whether a suspended reduce has nothing left to wait for: all maps of the job have ended. It also returns
+// true once another of the job's reduces has ended, because masters then start copies of reduces that seem to make no
+// progress.
 func (s *Suspend) over(a *policy.App, f timed) bool {
 	return a.MapsOver() || a.Finished(heddle.Reduce) > f.ended
 }
 
-// waits reports whether a container is a running reduce that its job's maps keep waiting.
+// waits reports whether a container is a running reduce that waits for its job's maps.
 func (s *Suspend) waits(a *policy.App, x *policy.Container) bool {
 	if x.Kind() != heddle.Reduce || x.State() != cluster.Running || x.Suspended() {
 		return false
@@ -268,7 +270,7 @@ func (s *Suspend) waits(a *policy.App, x *policy.Container) bool {
 	return starved(phase, fraction, int(a.Facts().Maps), a.Finished(heddle.Map), a.Waiting(heddle.Map), s.o.Slack)
 }
 
-// held is what applications of Spark and of MapReduce hold now.
+// held returns what Spark applications and MapReduce applications hold now.
 func (s *Suspend) held(v policy.View) (spark, mapReduce heddle.Resource) {
 	var held [3]heddle.Resource
 	for i := range v.AppIDs() {
@@ -279,7 +281,7 @@ func (s *Suspend) held(v policy.View) (spark, mapReduce heddle.Resource) {
 	return held[heddle.Spark], held[heddle.MapReduce]
 }
 
-// Gauges implements [policy.Gauged]: γ, and how many reduces are suspended.
+// Gauges implements [policy.Gauged]: it emits γ, and how many reduces are suspended.
 func (s *Suspend) Gauges(_ policy.View, emit func(name string, value float64)) {
 	emit("ikayak.gamma", s.gamma)
 	emit("ikayak.suspended", float64(len(s.suspended)))

@@ -10,8 +10,8 @@ import (
 	"heddle/policy/policytest"
 )
 
-// lagging is a node with a Spark application that holds half of it and a job that holds the other half: a
-// master and three reduces that copied all there is, while maps wait.
+// lagging returns a node half of which a Spark application holds and half a job: a master and three reduces that have
+// copied all there is, while maps wait.
 func lagging(t *testing.T) (c *cluster.Cluster, reduces []*cluster.Container) {
 	t.Helper()
 	c = cluster.New([]heddle.QueueID{heddle.NoQueue, 0}, false)
@@ -37,7 +37,7 @@ func lagging(t *testing.T) (c *cluster.Cluster, reduces []*cluster.Container) {
 	return c, reduces
 }
 
-// run has a control act at a time, in seconds, and carries its plan out.
+// run lets a control act at a time, in seconds, and carries out its plan.
 func run(c *cluster.Cluster, s policy.Control, at float64) []policy.Step {
 	c.SetNow(heddle.Time(heddle.Seconds(at)))
 	var p policy.Plan
@@ -60,8 +60,8 @@ func run(c *cluster.Cluster, s policy.Control, at float64) []policy.Step {
 	return p.Steps
 }
 
-// Reduces are suspended at every multiple of T, and resumed 0.35 · T later; what ended or was resumed by others
-// meanwhile is left alone.
+// Reduces are suspended at every multiple of T, and resumed 0.35 · T later. A reduce that ended or was resumed by
+// others in between is left alone.
 //
 // Reference: section 3.2, "The length of suspension is dependent on the delay factor γ".
 func TestSuspendedAreResumed(t *testing.T) {
@@ -98,8 +98,7 @@ func TestSuspendedAreResumed(t *testing.T) {
 	}
 }
 
-// Where no map waits nobody could run on the processors, and where Spark holds nothing γ is 0: nothing is
-// suspended.
+// If no map waits, nothing could run on the processors, and if Spark holds nothing γ is 0: nothing is suspended.
 //
 // Reference: section 3.2, "due to the delay of their map task execution".
 func TestSuspendOnlyWhatLags(t *testing.T) {
@@ -125,7 +124,7 @@ func TestSuspendOnlyWhatLags(t *testing.T) {
 	}
 }
 
-// A suspended reduce lends three quarters of its memory where it is to, and has it back once it is resumed.
+// A suspended reduce lends three quarters of its memory if the options say so, and gets it back once it is resumed.
 //
 // Reference: section 3.2, "swapped out by the operating system with overhead".
 func TestSuspendedLendMemory(t *testing.T) {
@@ -151,8 +150,8 @@ func TestSuspendedLendMemory(t *testing.T) {
 	}
 }
 
-// A resume that is not carried out, because something else is done to the container in the same instant, is wished for again: nothing
-// stays suspended for ever.
+// A resume that is not carried out, because something else is done to the container in the same instant, is requested
+// again: no reduce stays suspended for ever.
 func TestResumeAgain(t *testing.T) {
 	s, err := NewSuspend(policytest.Args(""))
 	if err != nil {
@@ -169,8 +168,8 @@ func TestResumeAgain(t *testing.T) {
 	}
 }
 
-// By the γ of each job a job that holds little is suspended for longer: Spark holds a half of the processors, the job four eighths, of
-// which three are reduces; another job's share does not shorten it.
+// With a γ for each job, a job that holds little is suspended for longer. Spark holds half of the processors, the job
+// four eighths, three of them in reduces; another job's share does not shorten its suspension.
 //
 // Reference: section 3.2, the delay factor γ.
 func TestSuspendByJob(t *testing.T) {
@@ -198,7 +197,7 @@ func TestSuspendByJob(t *testing.T) {
 	}
 }
 
-// Once all maps of a job have ended, or one of its reduces has, those that are suspended go on at the next look.
+// Once all maps of a job have ended, or one of its reduces has, its suspended reduces continue at the next check.
 func TestSuspendedHaveWhatTheyWaitedFor(t *testing.T) {
 	for name, happens := range map[string]func(c *cluster.Cluster, reduces []*cluster.Container){
 		"the maps end": func(c *cluster.Cluster, _ []*cluster.Container) {
@@ -230,14 +229,14 @@ func TestSuspendedHaveWhatTheyWaitedFor(t *testing.T) {
 	}
 }
 
-// Where it is to be frozen, a reduce that copies is: for less than a half of what its job waits for a word of it, and until
-// its suspension is over.
+// With freeze, a reduce that copies is frozen: for less than half of the job's timeout without a report, and until its
+// suspension is over.
 func TestFreeze(t *testing.T) {
 	for name, of := range map[string]struct {
 		options string
 		timeout heddle.Span
 		can     heddle.Caps
-		freeze  heddle.Span // 0: it is parked
+		freeze  heddle.Span // 0: it is only suspended
 		until   float64     // seconds
 	}{
 		"as long as it is suspended":  {"", 0, heddle.AllCaps, 105 * heddle.Second, 405},
@@ -259,7 +258,7 @@ func TestFreeze(t *testing.T) {
 			c, reduces := lagging(t)
 			c.SetCan(reduces[0].Node(), of.can)
 			for _, x := range reduces {
-				c.SetUsage(x, 0, 1024) // it holds all, and has none to lend
+				c.SetUsage(x, 0, 1024) // it holds all of its memory, and has none to lend
 			}
 			reduces[0].App().Facts().Timeout = of.timeout
 			steps := run(c, s, s.t.Seconds())
@@ -276,7 +275,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// A reduce that was frozen runs for 5 s before it is frozen again; it is parked meanwhile.
+// A reduce that was frozen runs for 5 s before it is frozen again; until then it is only suspended.
 func TestFreezeAgain(t *testing.T) {
 	s, err := NewSuspend(policytest.Args("freeze: true\ninterval: 10\nepsilon: 0"))
 	if err != nil {
@@ -296,7 +295,8 @@ func TestFreezeAgain(t *testing.T) {
 	}
 }
 
-// Where a process keeps its memory a reduce lends none unless it is frozen and was measured, and what it holds not even then.
+// If a process keeps its memory, a reduce lends none unless it is frozen and was measured, and even then not what it
+// holds.
 func TestFrozenLendMemory(t *testing.T) {
 	for name, of := range map[string]struct {
 		options string

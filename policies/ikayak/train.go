@@ -9,8 +9,8 @@ import (
 	"heddle/policy"
 )
 
-// A Recorder collects what rules are trained from: samples of reduces that end well. It stands where an
-// estimate stands, and says nothing.
+// A Recorder collects the training data for rules: samples of reduces that end well. It takes the place of an estimate,
+// but estimates nothing.
 type Recorder struct {
 	Trials []Trial // in order of their ends
 
@@ -24,13 +24,13 @@ type Trial struct {
 	Samples []Sample
 }
 
-// A Sample is a report of a reduce, and what the reduce still took.
+// A Sample is a report of a reduce, and the time that the reduce still took.
 type Sample struct {
-	X    []float64 // regressors, with the most lags there may be
+	X    []float64 // regressors, with the maximum number of lags
 	Rest float64   // seconds
 }
 
-// NewRecorder returns an empty one.
+// NewRecorder returns an empty recorder.
 func NewRecorder() *Recorder { return &Recorder{reduces: newReduces(maxOutputs, maxInputs)} }
 
 // Remaining implements [policy.Remaining]: nothing is known.
@@ -67,10 +67,10 @@ func trial(r *reduce, end heddle.Time) Trial {
 	return t
 }
 
-// Train finds the rules of a program, or the pooled ones of all, from trials: clusters of samples become
-// antecedents, and the consequents of all rules together are the least-squares fit of what the reduces
-// still took, errors counted as parts of each reduce's whole time (ikayak: 3.1.2 speaks of offline
-// training, and does not say how). The same trials always give the same rules.
+// Train computes the rules of a program, or the pooled rules of all, from trials. Clusters of samples become
+// antecedents. The consequents of all rules together are the least-squares fit of the time the reduces still took, with
+// errors counted as parts of each reduce's whole time (ikayak: 3.1.2 speaks of offline training, and does not say how).
+// The same trials always give the same rules.
 func Train(trials []Trial, program string, shape Shape) Base {
 	b := Base{Program: program, Shape: shape}
 	var xs [][]float64
@@ -89,7 +89,7 @@ func Train(trials []Trial, program string, shape Shape) Base {
 	return b
 }
 
-// narrow leaves, of the regressors with the most lags, those of a shape.
+// narrow reduces regressors with the maximum number of lags to those of a shape.
 func narrow(x []float64, s Shape) []float64 {
 	out := append([]float64(nil), x[:s.Outputs]...)
 	out = append(out, x[maxOutputs:maxOutputs+1+s.Inputs]...)
@@ -97,18 +97,18 @@ func narrow(x []float64, s Shape) []float64 {
 }
 
 const (
-	// stageShare is what the stage counts for in clustering, of the squared distance, beside 1 for each
-	// other variable: so much that clusters part stages before they part sizes.
+	// stageShare is the weight of the stage in clustering, as part of the squared distance, beside 1 for each other
+	// variable: large enough that clusters separate stages before sizes.
 	stageShare = 100
-	// leastWidth is the narrowest a fuzzy set may be, in standard deviations of all samples: narrower ones
-	// would fire for what they were trained from alone.
+	// leastWidth is the smallest width of a fuzzy set, in standard deviations of all samples: a narrower set would only
+	// fire for what it was trained on.
 	leastWidth = 0.25
-	// ridge keeps the coefficients of lags, which say nearly the same, from growing against each other.
+	// ridge keeps the coefficients of lags, which carry almost the same information, from growing against each other.
 	ridge = 0.01
 )
 
-// shares is what each regressor counts for: lags of one quantity, and the two of d, count together as
-// one variable.
+// shares returns the weight of each regressor: the lags of one quantity count together as one variable, and so do the
+// two of d.
 func shares(s Shape) []float64 {
 	var out []float64
 	for _, group := range []int{s.Outputs, s.Inputs + 1, 2} {
@@ -119,7 +119,7 @@ func shares(s Shape) []float64 {
 	return append(out, stageShare)
 }
 
-// antecedents makes a fuzzy set of each cluster and regressor: its mean and standard deviation.
+// antecedents makes a fuzzy set for each cluster and regressor from its mean and standard deviation.
 func antecedents(xs [][]float64, s Shape) estimate.Fuzzy {
 	share := shares(s)
 	mean, dev := moments(xs, nil, 0, len(share))
@@ -144,8 +144,8 @@ func antecedents(xs [][]float64, s Shape) estimate.Fuzzy {
 	return fuzzy
 }
 
-// moments are the mean and the standard deviation of each of n regressors, over all samples or, where of
-// says which sample belongs to which, over a cluster.
+// moments returns the mean and the standard deviation of each of n regressors, over all samples or, if of assigns each
+// sample to a cluster, over one cluster.
 func moments(xs [][]float64, of []int, cluster, n int) (mean, dev []float64) {
 	mean, dev = make([]float64, n), make([]float64, n)
 	count := 0.0
@@ -163,13 +163,13 @@ func moments(xs [][]float64, of []int, cluster, n int) (mean, dev []float64) {
 	for i := range dev {
 		dev[i] = math.Sqrt(dev[i] / max(1, count))
 		if dev[i] < 1e-9*math.Abs(mean[i]) {
-			dev[i] = 0 // the same everywhere, but for rounding
+			dev[i] = 0 // the same everywhere, except for rounding
 		}
 	}
 	return mean, dev
 }
 
-// consequents fits the rules' outputs, and fills in the sizes of their regressors.
+// consequents fits the rules' outputs, and sets the sizes of their regressors.
 func consequents(b *Base, xs [][]float64, rest, whole []float64) {
 	n := b.Shape.Rules * width(b.Shape.Outputs, b.Shape.Inputs)
 	fit, wide := estimate.NewSquares(n), make([]float64, n)

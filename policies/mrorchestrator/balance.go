@@ -7,8 +7,8 @@ import (
 	"heddle/policy"
 )
 
-// Adjust is Algorithm 1 for one task and resource: by how much the allocation cur is to change for the
-// estimate est. Below a part of cur the task counts as balanced.
+// Adjust is Algorithm 1 for one task and resource: it returns by how much the allocation cur is to change for the
+// estimate est. If the difference is below the part tolerance of cur, the task counts as balanced.
 func Adjust(est, cur, tolerance float64) float64 {
 	if math.Abs(est-cur) < tolerance*cur {
 		return 0
@@ -16,8 +16,8 @@ func Adjust(est, cur, tolerance float64) float64 {
 	return est - cur
 }
 
-// Able is the part of what is wanted on a node that it can give, of its free room and what may be taken
-// from neighbours.
+// Able returns the part of what is wanted on a node that the node can give, from its free room and from what may be
+// taken from neighbours.
 func Able(free, takable, wanted float64) float64 {
 	if !(wanted > 0) {
 		return 1
@@ -25,7 +25,7 @@ func Able(free, takable, wanted float64) float64 {
 	return min(1, max(0, free+takable)/wanted)
 }
 
-// InStep is how much of a raise helps: as much as the worst served of the peers gets. able holds the part
+// InStep returns how much of a raise helps: as much as the worst served of the peers gets. able holds the part that
 // each peer's node can give.
 func InStep(able ...float64) float64 {
 	least := 1.0
@@ -35,27 +35,27 @@ func InStep(able ...float64) float64 {
 	return least
 }
 
-// A wish is what Algorithm 1 comes to for one task's memory.
+// A wish is the result of Algorithm 1 for one task's memory.
 type wish struct {
-	due     float64 // to be raised, up to the size its job was told
-	beyond  float64 // to be raised beyond it
+	due     float64 // to raise, up to the size its job was told
+	beyond  float64 // to raise beyond that size
 	surplus float64 // not used, and not needed by the estimate
-	excess  float64 // used, by a task that hogs
+	excess  float64 // used, by a hogging task
 }
 
 // A room is the memory of a node in an epoch.
 type room struct {
-	idle  float64 // nobody holds it
-	spare float64 // … nor will soon
+	idle  float64 // held by no container
+	spare float64 // … and not about to be
 
 	wish         // sums over the tasks
 	able float64 // the part of beyond that can be met
-	gave float64 // of idle, to what was due
-	free float64 // for beyond, without taking anything
+	gave float64 // of idle, given to what was due
+	free float64 // for beyond, without taking from any task
 	take float64 // from surplus and excess, as decided
 }
 
-// wishes says what is to become of a row's memory.
+// wishes decides what is to change of a row's memory.
 func (m *Manager) wishes(r *row) (w wish) {
 	const d = heddle.Memory
 	by := Adjust(r.est[d], r.cur[d], m.o.Tolerance)
@@ -73,7 +73,7 @@ func (m *Manager) wishes(r *row) (w wish) {
 	return w
 }
 
-// balance decides what every row gets of the memory.
+// balance decides the memory change of every row.
 func (m *Manager) balance() {
 	for i := range m.sites {
 		if s := &m.sites[i]; s.first < s.end {
@@ -87,8 +87,8 @@ func (m *Manager) balance() {
 	}
 }
 
-// sum sums the wishes on a node, lowers what is lowered whatever the others want, gives what is due, and
-// tells phases which part of their other wishes can be met here.
+// sum adds up the wishes on a node, lowers what is lowered regardless of the other wishes, and gives what is due. It
+// tells the phases which part of their remaining wishes can be met here.
 func (m *Manager) sum(s *site) {
 	k := &s.room
 	always := m.o.LowerMemory == lowerAlways
@@ -114,7 +114,7 @@ func (m *Manager) sum(s *site) {
 	k.free = min(k.spare, k.idle-k.gave)
 	switch {
 	case m.lent:
-		k.surplus = 0 // goes to who waits
+		k.surplus = 0 // goes to waiting containers
 	case always:
 		k.free += k.surplus
 		k.surplus = 0 // given up already
@@ -127,8 +127,8 @@ func (m *Manager) sum(s *site) {
 	}
 }
 
-// settle raises the rows of a node beyond their size, from its free room and then from what can be taken
-// of neighbours in step.
+// settle raises the rows of a node beyond their size, first from its free room and then from what can be taken from
+// neighbours in step.
 func (m *Manager) settle(s *site) {
 	k := &s.room
 	if k.beyond <= 0 {
@@ -160,8 +160,8 @@ func (m *Manager) settle(s *site) {
 	}
 }
 
-// plan writes the steps: what only lowers goes first, so that what is taken can be given. A raise that
-// does not fit at its turn is cut to what its node has left, and the cluster beside what it has reserved.
+// plan writes the steps. Steps that only lower go first, so that what is taken can be given. A raise that does not fit
+// at its turn is cut to what is left on its node, and to what is left in the cluster beside its reservations.
 func (m *Manager) plan(v policy.View, p *policy.Plan) {
 	left := float64(v.Total().Minus(v.Root().Taken())[heddle.Memory])
 	for _, raising := range [2]bool{false, true} {

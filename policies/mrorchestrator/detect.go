@@ -5,7 +5,7 @@ import (
 	"heddle/policy"
 )
 
-// A Verdict is what the detector says of a task and a resource.
+// A Verdict is the detector's result for a task and a resource.
 type Verdict uint8
 
 // The verdicts.
@@ -15,8 +15,8 @@ const (
 	Hogging                // uses far more of it than its peers
 )
 
-// Against compares a use with the mean of the peers': below low times it a task is deficit, above high times it
-// hogging.
+// Against compares a use with the mean of the peers': below low times the mean a task is in deficit, above high times
+// the mean it is hogging.
 func Against(use, peers, low, high float64) Verdict {
 	switch {
 	case use < low*peers:
@@ -27,13 +27,13 @@ func Against(use, peers, low, high float64) Verdict {
 	return Alike
 }
 
-// Straggles reports whether a rate of progress is by more than a part of the peers' mean below it.
+// Straggles reports whether a rate of progress is below the peers' mean by more than the given part of it.
 func Straggles(rate, peers, part float64) bool { return rate < (1-part)*peers }
 
 // A Cause is why a task straggles.
 type Cause uint8
 
-// The causes the paper names (III, step 2).
+// The causes that the paper names (III, step 2).
 const (
 	Contention Cause = iota // for processors or memory
 	Network                 // its data come from elsewhere
@@ -41,13 +41,13 @@ const (
 	Skew                    // it has more to do than others
 )
 
-// Evidence is what tells the causes apart. Contention leaves a trace of its own in the profile of a
-// resource, the others only in what else is known, so that it is looked for first.
+// Evidence is what distinguishes the causes. Only contention leaves a trace in the profile of a resource, so it is
+// checked first; the others only show in other data.
 type Evidence struct {
 	Pressed  bool    // uses all it is allocated
 	Starved  bool    // uses less than its peers on a node that has nothing left
 	Remote   bool    // reads or copies over the network
-	NodePace float64 // mean rate of the tasks on its node, each against its peers'; 1 = as elsewhere
+	NodePace float64 // mean rate of the tasks on its node, each relative to its peers; 1 = as elsewhere
 }
 
 // CauseOf names the cause of a straggler. part is as for [Straggles].
@@ -63,7 +63,7 @@ func CauseOf(e Evidence, part float64) Cause {
 	return Skew
 }
 
-// peers are the sums over the tasks of one job that run in one step.
+// peers holds the sums over the tasks of one job that run in one step.
 type peers struct {
 	count    float64
 	use      amount
@@ -72,7 +72,7 @@ type peers struct {
 	timed    float64 // their number
 }
 
-// others returns the mean use and rate of a task's peers without itself; ok is false where it has none.
+// others returns the mean use and rate of a task's peers, without the task itself; ok is false if it has none.
 func (g *peers) others(use amount, rate float64) (mean amount, pace float64, ok bool) {
 	n := g.count - 1
 	if n < 1 {
@@ -87,7 +87,7 @@ func (g *peers) others(use amount, rate float64) (mean amount, pace float64, ok 
 // A row is one running task in an epoch.
 type row struct {
 	x       *policy.Container
-	t       int32 // in profiler.tasks
+	t       int32 // index into profiler.tasks
 	node    int32
 	f       *phase
 	remote  bool
@@ -110,12 +110,12 @@ type row struct {
 type site struct {
 	first, end int32 // rows on it
 	used       amount
-	pace       float64 // sum over its tasks of the rate against the peers'
+	pace       float64 // sum over its tasks of the rate relative to the peers'
 	paced      float64 // their number
 	room       room
 	weights    float64 // sum over its tasks
 	wanted     float64 // processors that the tasks would use with their factors
-	raising    bool    // a task is to have more of the processors
+	raising    bool    // a task is to get more of the processors
 }
 
 // detect gives every row its verdicts.
@@ -143,7 +143,7 @@ func (m *Manager) detect() {
 	}
 }
 
-// judge is the detector for one task and resource; mean and pace are its peers', if it has any.
+// judge is the detector for one task and resource. mean and pace are those of its peers, if it has some.
 func (m *Manager) judge(r *row, d heddle.Dim, mean, pace float64, some bool) Verdict {
 	if d == heddle.CPU {
 		r.pressed[d] = m.busy(r) && r.use[d] >= m.o.Pressed*m.entitled(r)
@@ -177,7 +177,7 @@ func (m *Manager) judge(r *row, d heddle.Dim, mean, pace float64, some bool) Ver
 	return Alike
 }
 
-// offered is what the tasks of a row's node could use of a resource together.
+// offered returns how much of a resource the tasks of a row's node could use together.
 func (m *Manager) offered(r *row, d heddle.Dim) float64 {
 	if d == heddle.CPU {
 		return m.processors(r)
@@ -185,7 +185,7 @@ func (m *Manager) offered(r *row, d heddle.Dim) float64 {
 	return float64(r.x.Node().Total()[d])
 }
 
-// evidence gathers what tells why a task straggles.
+// evidence gathers the evidence for why a task straggles.
 func (m *Manager) evidence(r *row, d heddle.Dim, mean float64) Evidence {
 	s := &m.sites[r.node]
 	e := Evidence{

@@ -8,14 +8,14 @@ import (
 	"heddle/policy"
 )
 
-// A Manager is the global resource manager with the local ones of all nodes.
+// A Manager is the global resource manager together with the local ones of all nodes.
 type Manager struct {
 	o          Options
 	regression bool
 
 	profiler
 	rows   []row
-	lent   bool    // somebody waits for containers, and gets what is given up
+	lent   bool    // an application waits for containers, and gets what is given up
 	sites  []site  // by NodeID
 	idle   []idle  // likewise
 	byNode []int32 // rows in order of their nodes
@@ -47,13 +47,13 @@ func (m *Manager) Needs() policy.Needs {
 	}
 }
 
-// Every implements [policy.Control]: the epoch.
+// Every implements [policy.Control]: it returns the epoch.
 func (m *Manager) Every() heddle.Span { return heddle.Seconds(m.o.Epoch) }
 
 // Hears implements [policy.Listener].
 func (m *Manager) Hears() policy.News { return policy.TaskUsage | policy.NodeUsage | policy.AppDone }
 
-// Hear implements [policy.Listener]: it profiles.
+// Hear implements [policy.Listener]: it updates the profiles.
 func (m *Manager) Hear(v policy.View, e policy.Effect) {
 	if e.What == policy.AppDone {
 		m.forget(e.App.ID())
@@ -69,7 +69,7 @@ func (m *Manager) Hear(v policy.View, e policy.Effect) {
 	}
 }
 
-// Run implements [policy.Control]: one epoch.
+// Run implements [policy.Control]: it runs one epoch.
 func (m *Manager) Run(v policy.View, p *policy.Plan) {
 	m.gather(v)
 	m.detect()
@@ -92,8 +92,8 @@ func (m *Manager) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// gather makes the rows of an epoch of the tasks that still run, in the order in which they were first
-// measured, and drops the profiles of the others.
+// gather makes the rows of an epoch from the tasks that still run, in the order in which they were first measured, and
+// drops the profiles of the others.
 func (m *Manager) gather(v policy.View) {
 	m.rows = m.rows[:0]
 	m.sites = slices.Grow(m.sites[:0], v.NodeIDs())[:v.NodeIDs()]
@@ -164,7 +164,7 @@ func (r *row) join() {
 	}
 }
 
-// sortByNode lists the rows of each node.
+// sortByNode groups the rows by node.
 func (m *Manager) sortByNode() {
 	for i := range m.rows {
 		m.sites[m.rows[i].node].end++
@@ -182,9 +182,9 @@ func (m *Manager) sortByNode() {
 	}
 }
 
-// rooms notes what memory a node has free, and what of it is spare: where somebody waits for a container that is
-// what is left once one has gone there and every task has its whole size again, as those have that come
-// after it. A node that is reserved has nothing to give away.
+// rooms records how much memory a node has free, and how much of it is spare. If an application waits for a container,
+// the spare memory is what is left once that container is placed there and every task has its whole size again, as the
+// tasks that come after it have. A reserved node has nothing to give away.
 func (m *Manager) rooms(s *site, waiting heddle.Resource) {
 	n := m.rows[m.byNode[s.first]].x.Node()
 	if n.Booked() != nil {
@@ -202,7 +202,7 @@ func (m *Manager) rooms(s *site, waiting heddle.Resource) {
 	s.room.idle, s.room.spare = float64(max(0, idle[heddle.Memory])), float64(max(0, spare[heddle.Memory]))
 }
 
-// waiting is the largest container somebody waits for, per dimension.
+// waiting returns the largest container that any application waits for, per dimension.
 func waiting(v policy.View) heddle.Resource {
 	var most heddle.Resource
 	for id := range heddle.AppID(v.AppIDs()) {

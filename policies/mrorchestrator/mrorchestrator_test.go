@@ -51,8 +51,8 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// Where it controls memory it has to hear what tasks used that have ended: where processes keep their memory, none has less than
-// that, and as long as it is not known none is lowered.
+// A manager that controls memory needs to know what tasks that have ended used. If processes keep their memory, no task
+// gets less than that, and while it is unknown no task is lowered.
 func TestHearsPeaks(t *testing.T) {
 	for mode, want := range map[string]bool{modeCPU: false, modeMemory: true, modeBoth: true} {
 		for _, maker := range makers {
@@ -67,8 +67,8 @@ func TestHearsPeaks(t *testing.T) {
 	}
 }
 
-// running is a core on which every node runs ten maps of a hundred jobs, four windows into their lives.
-// Some hog and some are short, so that there is something to do.
+// running returns a core on which every node runs ten maps of a hundred jobs, four windows into their lives. Some hog
+// and some are in deficit, so that there is something to do.
 func running(m *Manager, nodes int) *sched.Core {
 	const jobs, each = 100, 10
 	set := put(m)
@@ -109,8 +109,7 @@ func running(m *Manager, nodes int) *sched.Core {
 	return c
 }
 
-// What is decided never adds up to more than a node has, however much is wanted, and is carried out as
-// decided.
+// The decisions never add up to more than a node has, whatever is wanted, and they are carried out as made.
 func TestNodesHoldWhatIsGiven(t *testing.T) {
 	for _, options := range []string{"", "{lower_cpu: needed}", "{lower_memory: needed, in_step: false}", "{lower_cpu: always, tolerance: 0}"} {
 		for i, maker := range makers {
@@ -145,7 +144,7 @@ func TestNodesHoldWhatIsGiven(t *testing.T) {
 	}
 }
 
-// Whatever a node reports, a limit stays one.
+// Whatever a node reports, a limit remains a valid limit.
 func TestNonsenseIsReported(t *testing.T) {
 	for _, maker := range makers {
 		m := made(t, maker, "{lower_cpu: always, alpha: 1000000}")
@@ -181,7 +180,7 @@ func TestNonsenseIsReported(t *testing.T) {
 	}
 }
 
-// Profiles of tasks that have ended make room for others.
+// Profiles of tasks that have ended make room for new ones.
 func TestProfilesAreDropped(t *testing.T) {
 	m := made(t, NewRegression, "")
 	c := running(m, 10)
@@ -203,7 +202,7 @@ func TestProfilesAreDropped(t *testing.T) {
 	}
 }
 
-// A use far below the peers' is a deficit only of a task that is behind them.
+// A use far below the peers' is a deficit only if the task is behind them.
 func TestDeficitIsBehind(t *testing.T) {
 	m := made(t, NewRegression, "")
 	c := running(m, 10)
@@ -222,7 +221,7 @@ func TestDeficitIsBehind(t *testing.T) {
 	}
 }
 
-// A task that hogs is bounded to its estimate once it has settled, and no longer than it hogs.
+// A hogging task is bounded to its estimate once it has settled, and only as long as it hogs.
 func TestHogsAreBounded(t *testing.T) {
 	for _, options := range []string{"", "quota: true"} {
 		m := made(t, NewUniform, options)
@@ -255,13 +254,13 @@ func TestHogsAreBounded(t *testing.T) {
 	}
 }
 
-// carriedOut runs a core's next epoch and counts what is carried out.
+// carriedOut runs a core's next epoch and counts the steps that are carried out.
 func carriedOut(c *sched.Core) (n int) {
 	for _, d := range c.Step(heddle.Time(20*heddle.Second), heddle.Wake{}) {
 		switch d.(type) {
 		case *heddle.Resize, *heddle.Weigh:
 			n++
-		default: // not of a running container
+		default: // not about a running container
 		}
 	}
 	return n
@@ -276,7 +275,7 @@ func made(t testing.TB, maker policy.Maker[policy.Control], options string) *Man
 	return c.(*Manager)
 }
 
-// BenchmarkEpoch is one control epoch over 100,000 running tasks on 10,000 nodes. The project's limit is 200 ms.
+// BenchmarkEpoch measures one control epoch over 100,000 running tasks on 10,000 nodes. The project's limit is 200 ms.
 func BenchmarkEpoch(b *testing.B) {
 	for i, name := range []string{"uniform", "regression"} {
 		b.Run(name, func(b *testing.B) {
@@ -302,7 +301,7 @@ func BenchmarkEpoch(b *testing.B) {
 	}
 }
 
-// BenchmarkProfile is one measurement of a task taken in.
+// BenchmarkProfile measures recording one measurement of a task.
 func BenchmarkProfile(b *testing.B) {
 	m := made(b, NewRegression, "")
 	c := running(m, 1000)
@@ -315,7 +314,7 @@ func BenchmarkProfile(b *testing.B) {
 	}
 }
 
-// What a task uses grows with its weight: where it has no peers, nor a history, its weight is left as it is.
+// A task uses more as its weight grows: without peers or without a history, its weight stays as it is.
 func TestLoneTasksKeepTheirWeight(t *testing.T) {
 	for _, c := range []struct {
 		count, want float64

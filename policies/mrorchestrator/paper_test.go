@@ -27,7 +27,8 @@ func TestFinishTime(t *testing.T) {
 	near(t, "T̂", rest, 180)
 }
 
-// α above 1 is deficiency, below 1 excess, 1 balance; what must be done at once is as deficient as may be.
+// α above 1 means deficiency, below 1 excess, and 1 balance. A task that must be done at once is as deficient as the
+// bound allows.
 // Reference: III-A, Eq. 2.
 func TestAlpha(t *testing.T) {
 	for _, c := range []struct{ rest, target, want float64 }{
@@ -37,7 +38,7 @@ func TestAlpha(t *testing.T) {
 	}
 }
 
-// Five tasks of a job use about 60 % of their memory, one on the sixth node less than 25 %: it is deficit.
+// Five tasks of a job use about 60 % of their memory, one on the sixth node less than 25 %: that one is in deficit.
 // Reference: III, step 2.
 func TestDeficitAgainstPeers(t *testing.T) {
 	var g peers
@@ -59,7 +60,7 @@ func TestDeficitAgainstPeers(t *testing.T) {
 	}
 }
 
-// A task without peers is like nobody.
+// A task without peers is compared with none.
 func TestNoPeers(t *testing.T) {
 	g := peers{count: 1, use: amount{60, 900}, rate: 0.1}
 	if _, _, ok := g.others(amount{60, 900}, 0.1); ok {
@@ -110,7 +111,7 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// Processors are regressed over the whole history: 100, 200 and 300 at 5, 10 and 15 s go on to 700 at 35 s.
+// Processors are regressed over the whole history: 100, 200 and 300 at 5, 10 and 15 s extrapolate to 700 at 35 s.
 // Reference: Alg. 2, line 7.
 func TestRegressionOfCPU(t *testing.T) {
 	var x task
@@ -124,7 +125,7 @@ func TestRegressionOfCPU(t *testing.T) {
 	near(t, "estimate", y, 700)
 }
 
-// Memory is regressed over a tenth of the windows: after 30 flat ones, three that grow count alone.
+// Memory is regressed over a tenth of the windows: of 30 windows, only the last three, which grow, count.
 // Reference: III-B-1, the number of recent time windows.
 func TestRecentWindows(t *testing.T) {
 	var s series
@@ -134,28 +135,28 @@ func TestRecentWindows(t *testing.T) {
 	for i := range 3 {
 		s.add(5*float64(27+i), int64(300+100*i)) // 300, 400, 500
 	}
-	// 30 windows, a tenth are 3. From 400 and 300 the newest, 500, follows exactly; from 200 too it does
-	// not, yet better than the mean of 220 has it.
+	// A tenth of 30 windows is 3. The newest, 500, follows exactly from 400 and 300. With 200 as well it does not, but
+	// the prediction is still better than the mean of 220.
 	if k := windowsOf(&s, 220, 0.1); k != 3 {
 		t.Errorf("%d windows, want 3", k)
 	}
-	// The line through 500, 400, 300 and 200, the windows before the newest and itself: 100 each 5 s.
+	// The line goes through 500, 400, 300 and 200, the newest window and those before it: 100 each 5 s.
 	near(t, "estimate", recent(&s, 5*29+20, 220, 0.1), 900)
 }
 
-// Where no number of recent windows predicts better than the mean, the mean is the estimate.
+// If no number of recent windows predicts better than the mean, the mean is the estimate.
 // Reference: III-B-1, the threshold of the windows.
 func TestRecentIsNoWorseThanUniform(t *testing.T) {
 	var s series
 	for i, use := range []int64{100, 500, 100, 500, 100, 300} {
 		s.add(5*float64(i), use)
 	}
-	// From 500, 100 the line comes to −300 at the newest, 300, which is the mean.
+	// From 500 and 100 the line gives −300 at the newest window, which is 300, the mean.
 	if k := windowsOf(&s, 300, 0.1); k != 0 {
 		t.Errorf("%d windows, want none", k)
 	}
 	near(t, "estimate", recent(&s, 60, 300, 0.1), 300)
-	// A flat series predicts as well as its mean does, and counts.
+	// A flat series predicts as well as its mean, and counts.
 	var flat series
 	for i := range 4 {
 		flat.add(5*float64(i), 300)
@@ -181,7 +182,7 @@ func TestSeriesIsARing(t *testing.T) {
 	near(t, "time of the oldest kept", at, 2*windows+5)
 }
 
-// Raise by the difference, lower by the difference, else go on.
+// Raise by the difference, lower by the difference, else leave the allocation.
 // Reference: Alg. 1, lines 2 to 8.
 func TestAdjust(t *testing.T) {
 	near(t, "est > cur", Adjust(700, 500, 0), 200)
@@ -202,8 +203,8 @@ func TestFactor(t *testing.T) {
 	near(t, "of no use", factor(1, 0, 0.05, 2), 1)
 }
 
-// More of a busy processor is given in step: as much as the node that can give least has for the job's tasks. A hog's part
-// shrinks where it is needed, and nobody's changes on a node that has processors left.
+// More of a busy processor is given in step: as much as the node that can give least has for the job's tasks. A hog's
+// part shrinks if it is needed. No task's part changes on a node that has idle processors.
 // Reference: II-B and III, step 4.
 func TestWeightsInStep(t *testing.T) {
 	for _, c := range []struct {
@@ -221,12 +222,12 @@ func TestWeightsInStep(t *testing.T) {
 		a, b, hog, other, idle := on(0), on(1), on(0), on(1), on(2)
 		a.f = new(phase)
 		a.f.able = amount{1, 1}
-		b.f = a.f // two tasks of a job, on n0 and n1, of which each is to have half as much again
+		b.f = a.f // two tasks of a job, on n0 and n1, each of which is to get half as much again
 		for _, r := range []*row{&a, &b, &idle} {
 			r.use[heddle.CPU], r.est[heddle.CPU], r.verdict[heddle.CPU] = 400, 600, Deficit
 		}
 		hog.use[heddle.CPU], hog.est[heddle.CPU], hog.verdict[heddle.CPU] = 1600, 800, Hogging
-		// n1 has 10,000: with 600 in place of 400 that is 12,500 or, with 500, 12,400.
+		// n1 has 10,000. With 600 instead of 400 the total is 12,500; with 500 it is 12,400.
 		other.use[heddle.CPU], other.est[heddle.CPU], other.verdict[heddle.CPU] = 11900, 11900, Alike
 		m.rows = []row{a, hog, b, other, idle}
 		m.sites[0].used[heddle.CPU], m.sites[1].used[heddle.CPU] = 10_000, 10_000
@@ -239,8 +240,8 @@ func TestWeightsInStep(t *testing.T) {
 	}
 }
 
-// A task whose part was lowered while it hogged has the part of its size back once it does not, however like its peers it is, and no
-// more than that.
+// A task whose part was lowered while it hogged gets the part of its size back once it no longer hogs, even if it is
+// like its peers, and no more than that.
 // Reference: Alg. 1, line 2.
 func TestWeightsComeBack(t *testing.T) {
 	for _, c := range []struct {
@@ -265,7 +266,7 @@ func TestWeightsComeBack(t *testing.T) {
 		if c.verdict == Hogging {
 			r.est[heddle.CPU] = 200
 		}
-		other.use[heddle.CPU], other.est[heddle.CPU], other.verdict[heddle.CPU] = 400, 600, Deficit // has use for what is left
+		other.use[heddle.CPU], other.est[heddle.CPU], other.verdict[heddle.CPU] = 400, 600, Deficit // can use what is left
 		m.rows = []row{r, other}
 		m.sites[0].used[heddle.CPU] = 10_000
 		m.share()
@@ -273,7 +274,7 @@ func TestWeightsComeBack(t *testing.T) {
 	}
 }
 
-// A1 could be raised on N1 at B1's cost, but A2 starves on N3, where nothing can be taken: nothing is.
+// A1 could be raised on N1 at B1's cost, but A2 starves on N3, where nothing can be taken, so nothing is taken.
 // Reference: II-B, Fig. 3c.
 func TestInStep(t *testing.T) {
 	n1 := Able(0, 300, 200)
@@ -285,7 +286,7 @@ func TestInStep(t *testing.T) {
 	near(t, "where nothing is wanted", Able(0, 0, 0), 1)
 }
 
-// The epoch is 20 s, profiles are taken each 5 s.
+// The epoch is 20 s, and profiles are taken every 5 s.
 // Reference: IV-D.
 func TestEpoch(t *testing.T) {
 	for _, maker := range makers {

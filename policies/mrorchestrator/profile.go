@@ -9,14 +9,13 @@ import (
 	"heddle/policy"
 )
 
-// The resources that are controlled, in the order of their dimensions.
+// The controlled resources, in the order of their dimensions.
 var controlled = [...]heddle.Dim{heddle.Memory, heddle.CPU}
 
-// An amount is one figure for each controlled resource, by dimension: MiB and thousandths of a
-// processor.
+// An amount is one number for each controlled resource, by dimension: MiB and thousandths of a processor.
 type amount [2]float64
 
-// windows is how many windows of a task's memory are kept.
+// windows is the number of windows kept of a task's memory.
 const windows = 32
 
 // A series is the memory of a task over its last windows.
@@ -26,13 +25,13 @@ type series struct {
 	use  [windows]int32
 }
 
-// add notes the use at so many seconds of run time.
+// add records the use at a run time, in seconds.
 func (s *series) add(time float64, use int64) {
 	s.time[s.n%windows], s.use[s.n%windows] = float32(time), int32(min(max(use, 0), math.MaxInt32))
 	s.n++
 }
 
-// back returns the window so many before the last, 0 being the last itself.
+// back returns the window i before the last; 0 is the last itself.
 func (s *series) back(i int) (time, use float64) {
 	k := (int(s.n) - 1 - i) % windows
 	return float64(s.time[k]), float64(s.use[k])
@@ -47,17 +46,17 @@ type task struct {
 	sum    amount // of uses since the last epoch
 	n      float64
 	last   amount  // use in the last window
-	weight float64 // as changed; 0 = that of its size
-	bound  int64   // thousandths of a processor that it was bounded to; 0 = none
+	weight float64 // as changed; 0 = the weight of its size
+	bound  int64   // its bound in thousandths of a processor; 0 = none
 }
 
-// A phase is what all tasks of a job used in one step, those that have ended too.
+// A phase is what all tasks of a job used in one step, including those that have ended.
 type phase struct {
 	sum amount
 	n   float64
 
-	peers        // of the running epoch
-	able  amount // the part of what the worst served wants that it can be given, by resource
+	peers        // of the current epoch
+	able  amount // the part of its wants that the worst served peer can be given, by resource
 }
 
 // steps is one more than the last [heddle.Phase] of a map or reduce.
@@ -65,19 +64,19 @@ const steps = heddle.ReduceWrite + 1
 
 // A profiler keeps the profiles of tasks and of phases.
 type profiler struct {
-	tasks []task // those of id 0 are free places
+	tasks []task // those with id 0 are free places
 	free  []int32
 	of    map[heddle.ContainerID]int32
 	jobs  []*[steps]phase // by AppID; nil = nothing known
 }
 
-// profiled reports whether a container says what it does, and does it.
+// profiled reports whether a container reports what it does, and is not suspended.
 func profiled(x *policy.Container) bool {
 	at, _ := x.Progress()
 	return at > heddle.NoPhase && at < steps && !x.Suspended()
 }
 
-// note takes a measurement of a container in.
+// note records a measurement of a container.
 func (p *profiler) note(x *policy.Container, now heddle.Time, cpu, memory int64) {
 	if x.State() != cluster.Running || !profiled(x) {
 		return
@@ -102,7 +101,7 @@ func (p *profiler) note(x *policy.Container, now heddle.Time, cpu, memory int64)
 	}
 }
 
-// place returns where a new task goes.
+// place returns the index for a new task.
 func (p *profiler) place() int32 {
 	if n := len(p.free); n > 0 {
 		i := p.free[n-1]
@@ -113,7 +112,7 @@ func (p *profiler) place() int32 {
 	return int32(len(p.tasks) - 1)
 }
 
-// phase returns the profile of a job's step.
+// phase returns the profile of one step of a job.
 func (p *profiler) phase(a heddle.AppID, at heddle.Phase) *phase {
 	for int(a) >= len(p.jobs) {
 		p.jobs = append(p.jobs, nil)
@@ -131,7 +130,7 @@ func (p *profiler) forget(a heddle.AppID) {
 	}
 }
 
-// drop forgets the task at a place, which the next new one takes.
+// drop forgets the task at an index; the next new task takes the index.
 func (p *profiler) drop(i int32) {
 	delete(p.of, p.tasks[i].id)
 	p.tasks[i] = task{}

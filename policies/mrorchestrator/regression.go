@@ -7,9 +7,9 @@ import (
 	"heddle/estimate"
 )
 
-// Alpha is the resource scaling factor: how much faster than now a task must go to be done when its
-// target says, at most bound and at least 1/bound. rest is the time it still takes at the rate so far
-// (Eq. 1), target the time its peers would leave it. Above 1 it is deficient, below 1 in excess.
+// Alpha returns the resource scaling factor: how much faster than now a task must go to finish by its target, at most
+// bound and at least 1/bound. rest is the time it still takes at the rate so far (Eq. 1), target the time its peers
+// would leave it. Above 1 the task is deficient, below 1 in excess.
 func Alpha(rest, target, bound float64) float64 {
 	if !(target > 0) {
 		return bound
@@ -17,8 +17,9 @@ func Alpha(rest, target, bound float64) float64 {
 	return min(max(rest/target, 1/bound), bound)
 }
 
-// windowsOf is the rule for how many of the last windows memory is regressed over: as many as still predict
-// the newest no worse than mean does, the estimate of UNIFORM; at least 2, or none, and at most a part of all.
+// windowsOf returns how many of the last windows the regression of memory uses: as many as still predict the newest
+// window no worse than mean, the estimate of UNIFORM, does. It is at least 2, or none, and at most a part of all
+// windows.
 func windowsOf(s *series, mean, part float64) (used int) {
 	if s.n < 3 {
 		return 0
@@ -37,8 +38,8 @@ func windowsOf(s *series, mean, part float64) (used int) {
 	return used
 }
 
-// recent is the estimate of memory at a run time: the line through the recent windows where there is a
-// number of them that predicts no worse than the mean, else the mean.
+// recent returns the estimate of memory at a run time: the line through the recent windows if some number of them
+// predicts no worse than the mean, else the mean.
 func recent(s *series, at, mean, part float64) float64 {
 	k := windowsOf(s, mean, part)
 	if k == 0 {
@@ -85,18 +86,18 @@ func (m *Manager) estimate(r *row) {
 		if d == heddle.Memory {
 			y = recent(&t.memory, next, mean, m.o.Recent)
 		} else if y, ok = t.cpu.At(next); !ok || r.f.count < 2 {
-			continue // a task without peers uses more the more weight it has: its line alone raises it without end
+			continue // a task without peers uses more the more weight it has: its line alone would raise it without end
 		}
 		α := r.α
-		if d == heddle.Memory && r.pressed[d] && r.verdict[d] == Deficit { // what it would use is not seen
+		if d == heddle.Memory && r.pressed[d] && r.verdict[d] == Deficit { // what it would use cannot be seen
 			α = m.o.Alpha
 		}
 		r.est[d] = max(0, y) * scaled(α, r.verdict[d])
 	}
 }
 
-// scaled is the factor an estimate takes: a deficient task needs no less than it would use, a hogging one
-// no more, and one like its peers is balanced.
+// scaled returns the factor for an estimate: a deficient task needs no less than it would use, a hogging one no more,
+// and one like its peers is balanced.
 func scaled(α float64, v Verdict) float64 {
 	switch v {
 	case Deficit:

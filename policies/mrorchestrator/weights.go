@@ -7,18 +7,18 @@ import (
 	"heddle/policy"
 )
 
-// widest is how far a weight may be from a container's size, either way: a control group's cpu.weight goes from 1
+// widest limits how far a weight may be from a container's size, either way: a control group's cpu.weight ranges from 1
 // to 10,000 around 100.
 const widest = 100
 
-// idle is what nobody used of a node's processors.
+// idle is the unused processors of a node.
 type idle struct {
 	sum, n float64 // since the last epoch
-	mean   float64 // then, where known
+	mean   float64 // of the last epoch, if known
 	known  bool
 }
 
-// noteIdle takes in what a node says of its machine. That of a node alone on a machine with as many processors as it
+// noteIdle records what a node reports of its machine. A node that is alone on a machine with as many processors as it
 // offers adds nothing.
 func (m *Manager) noteIdle(n *policy.Node) {
 	for int(n.ID()) >= len(m.idle) {
@@ -35,7 +35,7 @@ func (m *Manager) noteIdle(n *policy.Node) {
 	i.n++
 }
 
-// next ends an epoch. A node that said nothing in it uses what it did before.
+// next ends an epoch. If a node reported nothing in it, the mean stays as it was.
 func (i *idle) next() {
 	if i.n > 0 {
 		i.mean, i.known = i.sum/i.n, true
@@ -43,8 +43,8 @@ func (i *idle) next() {
 	i.sum, i.n = 0, 0
 }
 
-// processors is what the tasks of a row's node could use together: what they do use, and what nobody does. Where that
-// is not known it is what the node offers.
+// processors returns how much processor the tasks of a row's node could use together: what they use plus what is idle.
+// If that is unknown it is what the node offers.
 func (m *Manager) processors(r *row) float64 {
 	if int(r.node) < len(m.idle) && m.idle[r.node].known {
 		return m.sites[r.node].used[heddle.CPU] + m.idle[r.node].mean
@@ -52,19 +52,19 @@ func (m *Manager) processors(r *row) float64 {
 	return float64(r.x.Node().Total()[heddle.CPU])
 }
 
-// busy reports whether a node's processors are all in use: where they are not, weights change nothing.
+// busy reports whether a node's processors are all in use; while they are not, weights change nothing.
 func (m *Manager) busy(r *row) bool {
 	return m.sites[r.node].used[heddle.CPU] >= m.o.Pressed*m.processors(r)
 }
 
-// entitled is what a task's weight alone would give it on its node, one core at most.
+// entitled returns what a task's weight alone would give it on its node, at most one core.
 func (m *Manager) entitled(r *row) float64 {
 	s := &m.sites[r.node]
 	return min(m.processors(r)*r.weight/s.weights, float64(heddle.CPU.Unit()))
 }
 
-// factor is Algorithm 1 for processors: by how much a task's part is to change for the estimate est of what it is to
-// use, bounded by bound either way; 1 leaves it.
+// factor is Algorithm 1 for processors: it returns by how much a task's part is to change for est, the estimate of its
+// use, bounded by bound either way. 1 means no change.
 func factor(est, use, tolerance, bound float64) float64 {
 	use = max(use, 1)
 	if Adjust(est, use, tolerance) == 0 {
@@ -81,7 +81,7 @@ func (m *Manager) share() {
 		if !m.busy(r) {
 			continue
 		}
-		most := float64(max(r.x.Told()[heddle.CPU], heddle.CPU.Unit())) // that a task has use for
+		most := float64(max(r.x.Told()[heddle.CPU], heddle.CPU.Unit())) // the most that a task can use
 		by := factor(min(r.est[heddle.CPU], most), r.use[heddle.CPU], m.o.Tolerance, m.o.Alpha)
 		hogs := r.verdict[heddle.CPU] == Hogging
 		adjusted := m.o.Scope == scopeAll || r.verdict[heddle.CPU] != Alike
@@ -129,14 +129,14 @@ func (m *Manager) weigh(p *policy.Plan) {
 }
 
 const (
-	// leastBound leaves a task a tenth of a processor, so that it goes on to report.
+	// leastBound leaves a task a tenth of a processor, so that it continues to report.
 	leastBound = 100
-	// settled is after how many seconds a Java process may be bounded: as it starts it makes as many threads as it finds
-	// processors.
+	// settled is the run time in seconds after which a Java process may be bounded: when it starts it creates as many
+	// threads as it finds processors.
 	settled = 10
 )
 
-// bound is what a task's processor time is bounded to; 0 for nothing.
+// bound returns the bound on a task's processor time; 0 means none.
 func (m *Manager) bound(r *row) int64 {
 	hogs := r.verdict[heddle.CPU] == Hogging && m.busy(r) && (r.factor < 1 || m.tasks[r.t].bound > 0)
 	if !m.o.Quota || !hogs || r.ran < settled {
