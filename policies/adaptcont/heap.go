@@ -30,8 +30,8 @@ func (o *Options) lives(f *heddle.Facts, decided int64) int64 {
 	return max(int64(heap)+1+f.BesideHeap(), o.UnitMemory)
 }
 
-// scaled returns the MiB of live objects in the heap of a master of maps maps, scaled from those of the last one. It
-// never assumes less than a master without tasks has, nor that a task takes less than the measured ones.
+// scaled returns the MiB of live objects in the heap of a master with the given number of maps, scaled from the last
+// one's. It never assumes less than a master without tasks has, nor that a task takes less than the measured ones.
 func scaled(last *heddle.LastRun, maps int32) float64 {
 	live := max(float64(last.Heap), idleHeap)
 	switch {

@@ -114,9 +114,9 @@ func workers(a *policy.App) int {
 	return n
 }
 
-// had returns how many containers a job's master manages now, with left maps left. If running masters are made smaller,
-// it returns the most that the master has managed at once so far, because it keeps what those needed. Maps that were
-// granted beyond those left are given back unused and do not count.
+// had returns how many containers a job's master manages now, given the number of maps left. If running masters are
+// made smaller, it returns the most that the master has managed at once so far, because it keeps what those needed.
+// Maps that were granted beyond those left are given back unused and do not count.
 func (s *Sizer) had(a *policy.App, left int) int {
 	if !s.o.Shrink {
 		return workers(a)

@@ -9,12 +9,12 @@
 // job gets the next map.
 //
 //	mechanism                file         source          used as
-//	map and reduce progress  mismatch.go  Alg. 1          gate of reduces, order of their lane
+//	map and reduce progress  mismatch.go  Alg. 1          gate for reduces, order of their lane
 //	wait scheduling          wait.go      Alg. 2, Eq. 1   place of reduces
-//	centrality               central.go   Eq. 1, II-A.2   by wait
+//	centrality               central.go   Eq. 1, II-A.2   part of wait scheduling
 //	random peeking           peek.go      Alg. 3, Eq. 3   place of maps
 //
-// What differs from the paper, and why:
+// Differences from the paper, and why:
 //
 //	rounds of N heartbeats   Only nodes with a free reduce slot are offered here. A round, in which every node
 //	                         reports once, therefore ends when the node that began it is offered again,

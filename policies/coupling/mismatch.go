@@ -16,15 +16,15 @@ type Progress struct {
 	DesiredReduces, FinishedReduces, RunningReduces, PendingReduces int
 }
 
-// Delta returns δ, the fraction of a job's maps by whose end all R reduces should have been launched: 1 −
-// exp(−R/threshold).
+// Delta returns δ, the fraction of a job's maps by whose end all R reduces should have been launched:
+// 1 − exp(−R/threshold).
 //
 // Reference: Alg. 1, line 3.
 func Delta(R int, threshold float64) float64 { return -math.Expm1(-float64(R) / threshold) }
 
 // DeltaByOutput raises δ for a job with little intermediate data. The paper says only that less data imply a larger δ.
-// ρ is the bytes of map output for each byte of input: at 1 and above δ is unchanged, at 0 it is 1, and between them 1
-// − δ is in proportion to ρ.
+// ρ is the bytes of map output for each byte of input: at 1 and above δ is unchanged, at 0 it is 1, and between them
+// 1 − δ is in proportion to ρ.
 //
 // Reference: Section II-A, the paragraph on Alg. 1.
 func DeltaByOutput(δ, ρ float64) float64 { return 1 - (1-δ)*min(max(ρ, 0), 1) }
@@ -145,7 +145,7 @@ func (l *Lag) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, b
 // Queue implements [policy.Order]: queues keep the order in which they are listed.
 func (l *Lag) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
 
-// App implements [policy.Order]: the largest mismatch comes first. Ties are broken at random, anew with every reduce
+// App implements [policy.Order]: the largest mismatch comes first. Ties are broken at random, again for every reduce
 // that a job launches.
 func (l *Lag) App(_ policy.View, a *policy.App) policy.Key {
 	const steps = 1 << 32 // a mismatch is at most 5 and at least −1/R

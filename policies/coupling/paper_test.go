@@ -11,8 +11,8 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) < 5e-4 }
 
-// With threshold 3, one reduce gives 1 − e^(−1/3) = 0.2835, three give 1 − 1/e = 0.6321, and eight give 1 − e^(−8/3) =
-// 0.9305. Fewer reduces give a smaller δ.
+// With threshold 3, one reduce gives 1 − e^(−1/3) = 0.2835, three give 1 − 1/e = 0.6321, and eight give
+// 1 − e^(−8/3) = 0.9305. Fewer reduces give a smaller δ.
 // Reference: Alg. 1, line 3.
 func TestDelta(t *testing.T) {
 	for R, want := range map[int]float64{1: 0.2835, 3: 0.6321, 8: 0.9305, 27: 0.9999} {
@@ -38,8 +38,8 @@ func grep(finishedMaps, runningReduces int) coupling.Progress {
 	}
 }
 
-// unit = 0.9305·427/8 = 49.66 maps a reduce. After 100 maps mapProgress = 2.0135. With one reduce running, redProgress
-// = 2 and mismatch = 0.0135/8 = 0.0017: one may start. With two running, it is (2.0135 − 3)/8 = −0.123.
+// unit = 0.9305·427/8 = 49.66 maps a reduce. After 100 maps mapProgress = 2.0135. With one reduce running,
+// redProgress = 2 and mismatch = 0.0135/8 = 0.0017: one may start. With two running, it is (2.0135 − 3)/8 = −0.123.
 // Reference: Alg. 1, lines 4 to 7.
 func TestMismatch(t *testing.T) {
 	δ := coupling.Delta(8, 3)
@@ -114,8 +114,8 @@ func TestDeltaByOutput(t *testing.T) {
 	}
 }
 
-// There are two nodes in one rack and one in another, with 3 bytes on n0 and 1 on n2. C(n0) = 3·0 + 1·4 = 4, C(n1) =
-// 3·2 + 1·4 = 10, C(n2) = 3·4 + 1·0 = 12.
+// There are two nodes in one rack and one in another, with 3 bytes on n0 and 1 on n2. C(n0) = 3·0 + 1·4 = 4,
+// C(n1) = 3·2 + 1·4 = 10, C(n2) = 3·4 + 1·0 = 12.
 // Reference: Eq. 1.
 func TestCost(t *testing.T) {
 	hops := [3][3]int{{0, 2, 4}, {2, 0, 4}, {4, 4, 0}}
@@ -137,8 +137,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// With 400 maps pending and 32 nodes with a free slot, β = 0.1 + 0.9·(1 − e^(−12.5)) = 1.0; with 1 and 32, it is 0.1 +
-// 0.9·(1 − e^(−1/32)) = 0.1277. No free node counts as one.
+// With 400 maps pending and 32 nodes with a free slot, β = 0.1 + 0.9·(1 − e^(−12.5)) = 1.0; with 1 and 32, it is
+// 0.1 + 0.9·(1 − e^(−1/32)) = 0.1277. If no node has a free slot, N counts as one.
 // Reference: Eq. 3, below it.
 func TestBeta(t *testing.T) {
 	for _, c := range []struct{ M, N, want float64 }{
@@ -177,8 +177,8 @@ func TestChanceAtItsLimits(t *testing.T) {
 	}
 }
 
-// Three reports a second apart give a candidate the chance of one heartbeat of 3 s: with chance q at each report, 1 −
-// (1 − q)^3 is p. A report after more than a heartbeat gives no more than one heartbeat does.
+// Three reports a second apart give a candidate the chance of one heartbeat of 3 s: with chance q at each report,
+// 1 − (1 − q)^3 is p. A report after more than a heartbeat gives no more than one heartbeat does.
 // Reference: Section II-B, "skips the current heartbeat"; Hadoop 0.20's heartbeat is 3 s.
 func TestWithin(t *testing.T) {
 	for _, p := range []float64{0, 0.0734, 0.3169, 1} {

@@ -47,8 +47,8 @@ type PeekOptions struct {
 	Beat float64 `yaml:"beat"`
 }
 
-// DefaultPeek holds the paper's options; the whole of its cluster of 62 nodes was sampled. In Hadoop 0.20 nodes report
-// every 3 s at the most: MRConstants.HEARTBEAT_INTERVAL_MIN.
+// DefaultPeek holds the paper's options; the whole of its cluster of 62 nodes was sampled. In Hadoop 0.20 a node
+// reports at most once every 3 s: MRConstants.HEARTBEAT_INTERVAL_MIN.
 var DefaultPeek = PeekOptions{Sample: 64, AlphaReduce: 0.7, AlphaRack: 0.8, AlphaOff: 1, Once: true, Beat: 3}
 
 // Within returns the chance of a candidate at a report when only part of the paper's heartbeat has passed since the
@@ -80,7 +80,7 @@ type Peek struct {
 	of   uint64        // the heartbeat for which part was computed
 }
 
-// never stands for the last decision on a node on which chance has not decided yet.
+// never marks a node on which chance has not decided yet.
 const never = heddle.Time(-1)
 
 // draws is an ask's state in a heartbeat.

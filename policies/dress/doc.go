@@ -9,20 +9,21 @@
 // Where each mechanism is, with the paper's names:
 //
 //	mechanism                      file          paper            deviation
-//	a job's demand, known when     demand.go     I, IV-C          where facts do not tell it, the larger of the last two
+//	a job's demand, known when     demand.go     I, IV-C          if its facts do not say it, the larger of the last two
 //	it is submitted                                               runs' of the same user and name, else the reserve is
 //	                                                              kept while it starts
 //	categories SD, LD, … by θ      classify.go   IV-C             R is the cluster's total by default (classify_against);
 //	                                                              few containers are small in any cluster (few)
-//	starting variation Δps         phase.go      Alg. 1           "no growth" is ≤ 0, where the listing has = 0
+//	starting variation Δps         phase.go      Alg. 1           "no growth" is ≤ 0; the listing has = 0
 //	starting release time γ        phase.go      Alg. 2           γ leaves heading tasks out by default (gamma)
 //	release estimate p, f, F       release.go    Eq. 1, 5, 9      expected in the look-ahead by default (estimate);
 //	                                                              off by default (release)
-//	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories; what is too
-//	                                                              little for a whole job is lent for a container (lend)
-//	when δ is adjusted             interval.go   IV-C             each interval, and what comes free at once (prompt)
-//	who begins                     begin.go      Alg. 3, V-B      large jobs alone, by queue, not behind their like for ever;
-//	                                                              what is more than half of their part begins in parts
+//	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories; room that
+//	                                                              is too little for a whole job is lent for a container (lend)
+//	when δ is adjusted             interval.go   IV-C             each interval, and at once for what comes free (prompt)
+//	which job begins               begin.go      Alg. 3, V-B      only large jobs wait, by queue, and not behind each other for
+//	                                                              ever; one that asks for more than half of their part begins
+//	                                                              in parts
 //	order of the categories        order.go      –                the smaller first, up to its part of what a leaf holds
 //	reservation                    dress.go      III              a category passed over too long may start one container
 //
@@ -36,8 +37,8 @@
 // start, and in that time jobs that want much would take everything. Facts are trusted: if a master asks for more than
 // they say, its job stays in its category, since a master that was just given containers asks for them once more.
 //
-// Corrections of Alg. 3 as printed: line 14 adds F_2 to A_c2, not F_1; "fits" is ≥ and not >; the loops
-// begin with the first job; line 20 takes r_j; line 21 goes on from the first small job that did not fit.
+// Corrections of Alg. 3 as printed: line 14 adds F_2 to A_c2, not F_1; "fits" is ≥ and not >; the loops begin with the
+// first job; line 20 takes r_j; line 21 continues from the first small job that did not fit.
 //
 // No category waits for ever behind a reserve. A category without a running task may start one container an interval,
 // whatever its part is, if no other category runs a task either, or if it has waited for the patience that the options

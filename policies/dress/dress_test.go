@@ -19,7 +19,7 @@ func put(s policy.Share) policy.Set {
 	return set
 }
 
-// ordered is put with the order by category in addition.
+// ordered returns put's set with the order by category.
 func ordered(s policy.Share) policy.Set {
 	set := put(s)
 	o, err := dress.Within(policytest.Args(""), policytest.Submitted{})
@@ -143,7 +143,7 @@ func TestEstimateFromEvents(t *testing.T) {
 		expects    []float64 // by the number of ends so far
 	}{
 		{101, []float64{0, 0, 0, 0, 0, 0, 2, 1}},
-		{9, []float64{0, 0, 32.0 / 7, 32.0 / 7, 4, 3, 2, 1}}, // 8/(7/4) a second, as long as so many run
+		{9, []float64{0, 0, 32.0 / 7, 32.0 / 7, 4, 3, 2, 1}}, // 8/(7/4) a second, as long as that many run
 	} {
 		r, err := dress.NewRelease(policytest.Args(""))
 		if err != nil {

@@ -127,8 +127,8 @@ func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	return true
 }
 
-// patience finds the categories that are due a container: none of their tasks ends unless something else starts. In
-// addition, either no category has a task that does, so that no end could change this, or they have waited for
+// patience finds the categories that are due a container. None of their tasks ends unless something else starts. In
+// addition, either this holds for the tasks of every category, so that no end could change it, or they have waited for
 // Options.Patience.
 func (s *Scheduler) patience(t heddle.Time) {
 	ends := 0

@@ -21,7 +21,8 @@ type full struct {
 	rand  *rand.Rand
 }
 
-// newFull leaves free cores of each node free and lets maps hold maps cores; reduces hold the rest.
+// newFull returns a full cluster: on each node, free cores are free, maps hold the cores given by maps, and reduces the
+// rest.
 func newFull(tb testing.TB, nodes, free, maps int) *full {
 	tb.Helper()
 	a := policytest.Args("")

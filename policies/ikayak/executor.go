@@ -93,14 +93,14 @@ func (g *gauge) fits(have *heddle.Resource) bool {
 
 // ExecutorOptions are the options of executor placement.
 type ExecutorOptions struct {
-	// Patience is the time in seconds after which an executor of an application that was passed over may reserve a node
-	// on which maps and reduces do not hold what is missing. Other executors and masters may keep what they hold for
-	// ever. But if all nodes are full of them, waiting for one of them to end is the only way, and applications that
-	// ask for less take the room first. The paper has no such bound; 0 = none.
+	// Patience is how long, in seconds, an application must have been passed over before its executor may reserve a
+	// node on which maps and reduces do not hold what is missing. Other executors and masters may keep what they hold
+	// for ever. But if all nodes are full of them, waiting for one of them to end is the only way, and applications
+	// that ask for less take the room first. The paper has no such bound; 0 = none.
 	Patience float64 `yaml:"patience"`
 	// Stay makes an executor wait on the node that was reserved for it, whatever becomes free elsewhere before. The
-	// paper's executor is "placed on the selected node", and a wrong estimate of that node costs it "additional …
-	// waiting time"; false = the executor takes what is free first.
+	// paper's executor is "placed on the selected node", and a wrong estimate there costs it "additional … waiting
+	// time"; false = the executor takes what is free first.
 	Stay bool `yaml:"stay"`
 }
 

@@ -13,7 +13,7 @@ import (
 // its constants: all defaults are choices made here.
 type RemainingOptions struct {
 	Outputs    int     `yaml:"n_y"`        // lagged outputs
-	Inputs     int     `yaml:"n_u"`        // lagged inputs beside the present one
+	Inputs     int     `yaml:"n_u"`        // lagged inputs in addition to the present one
 	Rules      int     `yaml:"rules"`      // fuzzy rules of a program; with n_y and n_u, one of Shapes
 	Program    string  `yaml:"program"`    // whose rules are used: auto, by the application's name; or always one of Bases
 	Offline    bool    `yaml:"offline"`    // start with the trained consequents; otherwise with the running stage's pace alone
@@ -59,7 +59,7 @@ func (o *RemainingOptions) check() (s Shape, only int, err error) {
 // Where the paper is silent or could not be followed:
 //   - The output y cannot be measured before a reduce ends. Its lags are what is left of the running stage at the
 //     stage's pace; while maps run, at theirs.
-//   - Stages have different paces, so the stage is an antecedent too, and nothing else.
+//   - Stages have different paces, so the stage is an antecedent too, and is used nowhere else.
 //   - d is both the job's input, as in Eq. 1, and each reduce's part of it, as in the text before.
 //   - Learning compares each prediction with the time that the reduce really took, when it ends. Errors count as parts
 //     of its whole time, in training too.

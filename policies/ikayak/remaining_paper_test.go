@@ -100,8 +100,8 @@ func TestPaperDiscount(t *testing.T) {
 		b.learn(r, heddle.Time(2*heddle.Second))
 		return b.rules[0].Out[0]
 	}
-	// One coefficient θ from 0 with doubt p = 1/400, x = 1/2, targets 1 and 1/2, weights w(1 + λ) and w with w =
-	// 100/(2·(1 + λ)): θ = p·Σ w·x·y / (1 + p·Σ w·x²).
+	// One coefficient θ from 0 with doubt p = 1/400, x = 1/2, targets 1 and 1/2, weights w(1 + λ) and w with
+	// w = 100/(2·(1 + λ)): θ = p·Σ w·x·y / (1 + p·Σ w·x²).
 	for _, lambda := range []float64{0, 0.5, 1} {
 		w, p := 100/(2*(1+lambda)), 1./400
 		sum, square := w*(1+lambda)*0.5*1+w*0.5*0.5, w*(1+lambda)*0.25+w*0.25

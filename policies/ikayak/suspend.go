@@ -170,9 +170,9 @@ func (s *Suspend) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// suspend suspends a reduce for length, or for less if it is frozen and its job does not wait that long. A freeze ends
-// when the suspension does. If memory is lent, it ends one check later, so that the memory is back before the reduce
-// runs.
+// suspend suspends a reduce for length, or for less if it is frozen and its job's timeout does not allow that long. A
+// freeze ends when the suspension does. If memory is lent, it ends one check later, so that the memory is back before
+// the reduce runs.
 func (s *Suspend) suspend(now heddle.Time, p *policy.Plan, x *policy.Container, length heddle.Span) {
 	most, later := freezable(x.App().Facts().Timeout), heddle.Span(0)
 	if s.o.LendMemory > 0 {

@@ -10,8 +10,8 @@ import (
 	"heddle/policy/policytest"
 )
 
-// lagging returns a node half of which a Spark application holds and half a job: a master and three reduces that have
-// copied all there is, while maps wait.
+// lagging returns a cluster of one node. A Spark application holds half of the node and a job the other half: a master
+// and three reduces that have copied all there is, while maps wait.
 func lagging(t *testing.T) (c *cluster.Cluster, reduces []*cluster.Container) {
 	t.Helper()
 	c = cluster.New([]heddle.QueueID{heddle.NoQueue, 0}, false)

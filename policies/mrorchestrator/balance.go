@@ -46,7 +46,7 @@ type wish struct {
 // A room is the memory of a node in an epoch.
 type room struct {
 	idle  float64 // held by no container
-	spare float64 // … and not about to be
+	spare float64 // … nor will be soon
 
 	wish         // sums over the tasks
 	able float64 // the part of beyond that can be met

@@ -143,7 +143,7 @@ func (m *Manager) detect() {
 	}
 }
 
-// judge is the detector for one task and resource. mean and pace are those of its peers, if it has some.
+// judge is the detector for one task and resource. mean and pace are those of its peers; some says whether it has any.
 func (m *Manager) judge(r *row, d heddle.Dim, mean, pace float64, some bool) Verdict {
 	if d == heddle.CPU {
 		r.pressed[d] = m.busy(r) && r.use[d] >= m.o.Pressed*m.entitled(r)

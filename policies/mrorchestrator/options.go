@@ -18,8 +18,8 @@ type Options struct {
 	// Mode is what is controlled: cpu, memory or both.
 	Mode string `yaml:"mode"`
 
-	// Deficit and Hogging limit what counts as like the peers. Outside is a use below Deficit or above Hogging times
-	// the mean of the others. The paper has only an example: 25 % among tasks of 60 %.
+	// Deficit and Hogging limit what counts as like the peers: a task is not, if its use is below Deficit or above
+	// Hogging times the mean of the others. The paper has only an example: 25 % among tasks of 60 %.
 	Deficit float64 `yaml:"deficit"`
 	Hogging float64 `yaml:"hogging"`
 	// Straggler is the part by which a straggler's rate of progress is below the mean of the peers: Hadoop 0.20's 0.2,

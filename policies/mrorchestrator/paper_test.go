@@ -125,7 +125,7 @@ func TestRegressionOfCPU(t *testing.T) {
 	near(t, "estimate", y, 700)
 }
 
-// Memory is regressed over a tenth of the windows: of 30 windows, only the last three, which grow, count.
+// Memory is regressed over a tenth of the windows: three of 30, of which 27 are flat and the last three grow.
 // Reference: III-B-1, the number of recent time windows.
 func TestRecentWindows(t *testing.T) {
 	var s series
