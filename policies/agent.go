@@ -11,10 +11,10 @@ import (
 	"heddle/policy"
 )
 
-// WithoutAgent returns what of a profile a ResourceManager can carry out where no node agent stands beside the
-// NodeManagers, and what is off for want of one: a line each, as "ikayak.suspend (control): why". That is what
-// policies say they need ([policy.Needer]). What is off is replaced by the slot's neutral policy. An order, a share or
-// a book has none: [Build] refuses the profile then.
+// WithoutAgent returns the part of a profile that a ResourceManager can carry out if no node agent runs beside the
+// NodeManagers. off lists what is off for want of an agent, one line each, as "ikayak.suspend (control): why". Policies
+// say what they need themselves ([policy.Needer]). The slot's neutral policy replaces what is off. Orders, shares and
+// books have none: [Build] then refuses the profile.
 func (p *Profile) WithoutAgent() (carried *Profile, off []string) {
 	w := without{b: trial(p)}
 	out := *p
@@ -43,8 +43,8 @@ func (p *Profile) WithoutAgent() (carried *Profile, off []string) {
 	return &out, w.off
 }
 
-// trial makes policies of a profile only to ask what they need, over one queue. What cannot be made is left for
-// [Build] to refuse.
+// trial makes the policies of a profile over one queue, only to ask them what they need. What cannot be made is left
+// for [Build] to refuse.
 func trial(p *Profile) *builder {
 	with := *p
 	with.Agentless = false
@@ -52,11 +52,11 @@ func trial(p *Profile) *builder {
 		Capacity: &capacity.Config{Queues: []capacity.QueueConfig{{Path: "root", Parent: -1}, {Path: "root.default", Capacity: 1, MaxCapacity: 1}}},
 		Fair:     &fair.Config{Queues: []fair.QueueConfig{{Path: "root", Parent: -1}, {Path: "root.default"}}, UpdateInterval: heddle.Second},
 	}}
-	_ = b.estimates() // what they are wrong with Build says
+	_ = b.estimates() // Build reports what is wrong with them
 	return b
 }
 
-// tried returns what makes a slot's policy from a reference, and nil where it cannot.
+// tried returns a function that makes a slot's policy from a reference, or returns nil if it cannot.
 func tried[H any](b *builder, slot string, table map[string]policy.Maker[H]) func(ref any) any {
 	return func(ref any) any {
 		made, err := make1(b, slot, table, ref)
@@ -67,14 +67,14 @@ func tried[H any](b *builder, slot string, table map[string]policy.Maker[H]) fun
 	}
 }
 
-// without gathers what is off.
+// without collects what is off.
 type without struct {
 	b   *builder
 	off []string
 }
 
-// perKind goes through a slot that is filled by kind, or by quantity. Where the first of several places is off
-// any node will do, as far as the others say nothing.
+// perKind goes through a slot that is filled by kind or by quantity. If the first of several places is off, any node
+// will do unless the other places refuse it.
 func (w *without) perKind(slot string, refs map[string]any, try func(ref any) any) map[string]any {
 	if refs == nil {
 		return nil
@@ -100,8 +100,8 @@ func (w *without) perKind(slot string, refs map[string]any, try func(ref any) an
 	return out
 }
 
-// list returns the references of a slot that can be carried out, without the options that cannot, and whether the
-// first of all is among them.
+// list returns the references of a slot that can be carried out, without the options that cannot. first reports whether
+// the first reference is among them.
 func (w *without) list(where string, refs []any, try func(ref any) any) (left []any, first bool) {
 	for i, ref := range refs {
 		rest, why := w.options(where, ref, try)
@@ -120,8 +120,8 @@ func (w *without) kept(where string, ref any, try func(ref any) any) any {
 	return ref
 }
 
-// options returns a reference without the options that need an agent, and why the policy that is left still does, ""
-// where it does not.
+// options returns a reference without the options that need an agent. why says why the remaining policy still needs
+// one; it is "" if it does not.
 func (w *without) options(where string, ref any, try func(ref any) any) (left any, why string) {
 	for {
 		n, ok := try(ref).(policy.Needer)

@@ -22,13 +22,13 @@ import (
 	"heddle/policy"
 )
 
-// An Env is what profiles are built for.
+// An Env is what a profile is built for.
 type Env struct {
-	Capacity *capacity.Config // nil where no profile needs it
+	Capacity *capacity.Config // nil if no profile needs it
 	Fair     *fair.Config
 	Minimum  heddle.Resource // for profiles that use neither
 	Maximum  heddle.Resource
-	Users    []string // by UserID, as far as they are known; [Built.User] tells others
+	Users    []string // the known ones, by UserID; [Built.User] adds others
 	Seed     uint64
 }
 
@@ -40,24 +40,24 @@ type Built struct {
 	named []named
 }
 
-// named is a scheduler that goes by users' names.
+// named is a scheduler that depends on users' names.
 type named interface {
 	User(id heddle.UserID, name string)
 }
 
-// User tells the policies the name of a user that [Env.Users] did not have. It must come before the user's
-// first application.
+// User tells the policies the name of a user that [Env.Users] did not have. It must be called before the user's first
+// application.
 func (b *Built) User(id heddle.UserID, name string) {
 	for _, n := range b.named {
 		n.User(id, name)
 	}
 }
 
-// AtOnce is the way of masters that ask for all reduces together with the maps.
+// AtOnce is the value of [Profile.Masters] for masters that ask for all reduces together with the maps.
 const AtOnce = "at-once"
 
-// Build makes the policies a profile names. A wrong name is answered with the names there are; a name
-// in a slot it does not fit, with the slots it fits.
+// Build makes the policies that a profile names. The error for an unknown name lists the names there are; the error for
+// a name in a slot it does not fit lists the slots it fits.
 func Build(p *Profile, env Env) (*Built, error) {
 	b := builder{p: p, env: env, shared: map[string]any{}}
 	b.out.Name = p.Name
@@ -79,7 +79,7 @@ type builder struct {
 	shared map[string]any
 }
 
-// queues lays the queue tree out.
+// queues builds the queue tree.
 func (b *builder) queues() error {
 	add := func(path string, parent int) {
 		b.out.Paths = append(b.out.Paths, path)
@@ -194,7 +194,7 @@ func (b *builder) slots() error {
 	return b.gates()
 }
 
-// categories tells orders that go by DRESS's categories which share has them.
+// categories tells orders that use DRESS's categories which share has them.
 func (b *builder) categories() error {
 	for i, l := range b.out.Lanes {
 		if o, ok := l.Order.(*dress.Order); ok {
@@ -206,8 +206,8 @@ func (b *builder) categories() error {
 	return nil
 }
 
-// places makes the places of every kind. Of several the first decides where, and the others may refuse a
-// node before it is asked.
+// places makes the places of every kind. If a kind has several, the first decides where its containers go; the others
+// may refuse a node before the first is asked.
 func (b *builder) places() error {
 	for _, name := range sorted(b.p.Place) {
 		kind, err := kindOf(name)
@@ -237,7 +237,7 @@ func (b *builder) places() error {
 	return nil
 }
 
-// trimmed tells the places that choose between a smaller container and a farther node which trim their kind has.
+// trimmed gives each place that chooses between a smaller container and a farther node the trim of its kind.
 func (b *builder) trimmed() {
 	for kind, t := range b.out.Trim {
 		for _, p := range append([]policy.Place{b.out.Place[kind]}, b.out.Veto[kind]...) {
@@ -315,7 +315,7 @@ func perKind[H any](b *builder, slot string, refs map[string]any, table map[stri
 	return nil
 }
 
-// make1 makes one policy from its reference: a name, or a name with options.
+// make1 makes one policy from its reference, which is a name or a name with options.
 func make1[H any](b *builder, slot string, table map[string]policy.Maker[H], ref any) (H, error) {
 	var none H
 	name, options, err := reference(ref)
@@ -368,7 +368,7 @@ func reference(ref any) (name string, options any, err error) {
 	return "", nil, fmt.Errorf("%v: want a policy's name, or one name with its options", ref)
 }
 
-// nameOf returns the name in a reference that a policy has been made from.
+// nameOf returns the name in a reference from which a policy has already been made.
 func nameOf(ref any) string {
 	name, _, _ := reference(ref)
 	return name
@@ -388,7 +388,7 @@ func decode(name string, options, into any) error {
 	return nil
 }
 
-// sharedOf makes the scheduler that fills several slots, once a set.
+// sharedOf returns the scheduler that fills several slots, made once per set.
 func (b *builder) sharedOf(name string) (any, error) {
 	if s, ok := b.shared[name]; ok {
 		return s, nil
@@ -426,7 +426,7 @@ func kindOf(name string) (heddle.Kind, error) {
 	return 0, fmt.Errorf("no kind %q; %s", name, near.Names(name, names))
 }
 
-// slotsOf lists the slots that know a name.
+// slotsOf returns the slots that know a name.
 func slotsOf(name string) []string {
 	var fits []string
 	for _, s := range []struct {

@@ -10,11 +10,12 @@ import (
 	"heddle/internal/plain"
 )
 
-// places are where the parts of a profile stand: queues, place.map, lanes[0]; "" is the whole. A part of a built-in profile has
-// none, and one that the command line changes has the zero place.
+// places maps the parts of a profile to where they stand. Keys are such as queues, place.map and lanes[0]; "" is the
+// whole profile. The parts of a built-in profile have no place, and a part that the command line changes has the zero
+// place.
 type places map[string]plain.Place
 
-// placesIn are the places of all parts that a document has.
+// placesIn returns the places of all parts of a document.
 func placesIn(doc ast.Node, place func(ast.Node) plain.Place) places {
 	out := places{"": place(doc)}
 	m, ok := doc.(ast.MapNode)
@@ -40,7 +41,8 @@ func placesIn(doc ast.Node, place func(ast.Node) plain.Place) places {
 	return out
 }
 
-// of is where a part stands, or else what it belongs to; the zero place where that is not known.
+// of returns where a part stands, or else where what it belongs to stands. It returns the zero place if that is
+// unknown.
 func (p places) of(part string) plain.Place {
 	list, _, _ := strings.Cut(part, "[")
 	slot, _, _ := strings.Cut(part, ".")
@@ -52,16 +54,16 @@ func (p places) of(part string) plain.Place {
 	return p[""]
 }
 
-// A partError is what is wrong with a part of a profile.
+// A partError is an error in one part of a profile.
 type partError struct {
-	part string // as in places
+	part string // a key of places
 	err  error
 }
 
 func (e *partError) Error() string { return e.part + ": " + e.err.Error() }
 func (e *partError) Unwrap() error { return e.err }
 
-// errorOf puts before an error where in which profile it is.
+// errorOf prefixes an error with the profile and the place in it.
 func (p *Profile) errorOf(err error) error {
 	part := ""
 	if e, ok := errors.AsType[*partError](err); ok {

@@ -28,7 +28,7 @@ import (
 	"heddle/policy"
 )
 
-// Table is what there is to choose from: one line a mechanism.
+// Table lists what there is to choose from, one line per mechanism.
 var Table = policy.Table{
 	Size: map[string]policy.Maker[policy.Size]{
 		"asked":             neutral[policy.Size](policy.AsAsked{}),
@@ -100,12 +100,12 @@ var Table = policy.Table{
 	},
 }
 
-// neutral makes the policy of a slot that changes nothing.
+// neutral makes a slot's neutral policy, which changes nothing.
 func neutral[H any](h H) policy.Maker[H] {
 	return func(a policy.Args) (H, error) { return h, a.Decode(&struct{}{}) }
 }
 
-// shared makes the part of a slot of a scheduler that fills several.
+// shared makes the policy for one slot from a scheduler that fills several.
 func shared[H any](name string) policy.Maker[H] {
 	return func(a policy.Args) (H, error) {
 		var none H
@@ -120,7 +120,7 @@ func shared[H any](name string) policy.Maker[H] {
 	}
 }
 
-// newCapacityGate makes the CapacityScheduler's limits on masters, with options of Heddle's own.
+// newCapacityGate makes the CapacityScheduler's limits on masters, with Heddle's own options.
 func newCapacityGate(a policy.Args) (policy.Gate, error) {
 	o := capacity.MastersOptions{Patience: 600, Behind: 1}
 	if err := a.Decode(&o); err != nil {
@@ -142,7 +142,7 @@ func newCapacityDelay(a policy.Args) (policy.Place, error) {
 	return capacity.NewDelay(s.(*capacity.Scheduler).Config()), nil
 }
 
-// queues returns the scheduler of the profile's own queues, or nil where these are neither capacity's nor fair's.
+// queues returns the scheduler of the profile's own queues, or nil if they are neither capacity's nor fair's.
 func queues(a policy.Args) any {
 	for _, name := range []string{"capacity", "fair"} {
 		if s, err := a.Shared(name); err == nil {
@@ -168,7 +168,7 @@ func newCategories(a policy.Args) (policy.Order, error) {
 	return dress.Within(a, fifo.Order{})
 }
 
-// newBackfill makes the slot that fills what the profile's own queues reserve.
+// newBackfill makes the book that backfills what the profile's own queues reserve.
 func newBackfill(a policy.Args) (policy.Book, error) {
 	if s := queues(a); s != nil {
 		return backfill.Over(a, s.(policy.Book))

@@ -20,15 +20,15 @@ import (
 //go:embed profiles/*.yaml
 var profiles embed.FS
 
-// A Profile is a whole scheduler as people write it: a policy by name, with options, for every slot.
+// A Profile is a whole scheduler as people write it: for every slot, a policy by name, with options.
 type Profile struct {
 	Name    string `yaml:"-"`
-	File    string `yaml:"-"`                 // that it was read from; "" = none of its own
+	File    string `yaml:"-"`                 // the file that it was read from; "" = none of its own
 	Profile string `yaml:"profile,omitempty"` // starting point
 	About   string `yaml:"about,omitempty"`
 	Queues  string `yaml:"queues,omitempty"` // capacity, fair or one
-	// Masters is how MapReduce masters ask in simulations: stock, or at-once for all reduces together
-	// with the maps, as masters of slot clusters do; a gate then decides when reduces start.
+	// Masters is how simulated MapReduce masters ask for containers: stock, or at-once for all reduces together with
+	// the maps, as masters of slot clusters do; a gate then decides when reduces start.
 	Masters  string         `yaml:"masters,omitempty"`
 	Lanes    []LaneSpec     `yaml:"lanes,omitempty"`
 	Share    []any          `yaml:"share,omitempty"`
@@ -40,12 +40,12 @@ type Profile struct {
 	Control  []any          `yaml:"control,omitempty"`
 	Estimate map[string]any `yaml:"estimate,omitempty"`
 
-	// Agentless says that [Profile.WithoutAgent] made it: a simulation has no node agents.
+	// Agentless says that [Profile.WithoutAgent] made the profile: its simulation has no node agents.
 	Agentless bool `yaml:"-"`
-	// Agents says that a simulation has node agents as they are. One that is neither this nor Agentless has ideal ones,
-	// which do all at once.
+	// Agents says that a simulation has realistic node agents. If neither Agents nor Agentless is set, the simulation
+	// has ideal ones, which do everything at once.
 	Agents bool `yaml:"-"`
-	// Stock says that a simulation is of a stock ResourceManager that runs this profile, and not of heddle rm.
+	// Stock says that a simulation is of a stock ResourceManager that runs this profile, not of heddle rm.
 	Stock bool `yaml:"-"`
 
 	places places
@@ -59,7 +59,7 @@ type LaneSpec struct {
 	PerVcore float64  `yaml:"per_vcore,omitempty"`
 }
 
-// maxFile is how large the file of a profile may be, in bytes.
+// maxFile is the largest size of a profile's file, in bytes.
 const maxFile = 64 << 10
 
 // Names returns the built-in profiles, sorted.
@@ -79,7 +79,7 @@ func Names() []string {
 // A Change is one change of a profile, such as place.map=delay.
 type Change struct {
 	Text  string
-	Place plain.Place // where it stands, for errors; zero for --set of the command line
+	Place plain.Place // where the change stands, for errors; zero for --set on the command line
 }
 
 func (c Change) errorf(format string, args ...any) error {
@@ -89,11 +89,11 @@ func (c Change) errorf(format string, args ...any) error {
 	return fmt.Errorf("--set %q: %s", c.Text, fmt.Sprintf(format, args...))
 }
 
-// ErrNoProfile is the error of a name that is no profile's.
+// ErrNoProfile is the error for a name that is neither a built-in profile nor a file.
 var ErrNoProfile = errors.New("neither built in nor a file")
 
-// Load reads a profile: a built-in name or a YAML file. Each set is a change such as
-// place.map=delay, applied in order.
+// Load reads a profile, given a built-in name or a YAML file. Each element of set is a change such as place.map=delay;
+// changes are applied in order.
 func Load(name string, set []string) (*Profile, error) {
 	changes := make([]Change, len(set))
 	for i, text := range set {
@@ -102,7 +102,7 @@ func Load(name string, set []string) (*Profile, error) {
 	return LoadChanged(name, changes)
 }
 
-// LoadChanged is Load with changes that say where they stand.
+// LoadChanged is like [Load] but takes changes that say where they stand.
 func LoadChanged(name string, changes []Change) (*Profile, error) {
 	p, err := load(name)
 	if err != nil {
@@ -129,7 +129,7 @@ func load(name string) (*Profile, error) {
 		}
 		p, err := parse(name, name, data)
 		if err == nil {
-			p.places = nil // nobody has the file
+			p.places = nil // its file is not on the user's disk
 		}
 		return p, err
 	}
@@ -151,7 +151,7 @@ func load(name string) (*Profile, error) {
 // Parse reads a profile from YAML; file names it in errors.
 func Parse(file string, data []byte) (*Profile, error) { return parse(file, "profile", data) }
 
-// FromNode reads a profile that stands in a YAML file of something else, which file names in errors.
+// FromNode reads a profile that is part of another YAML file; file names that file in errors.
 func FromNode(file string, n ast.Node) (*Profile, error) { return fromNode(file, "profile", n) }
 
 func parse(file, name string, data []byte) (*Profile, error) {
@@ -185,13 +185,13 @@ func fromNode(file, name string, n ast.Node) (*Profile, error) {
 	return base, nil
 }
 
-// placeOf is where in a file YAML cannot be read.
+// placeOf returns where in a file YAML cannot be read.
 func placeOf(file string, err error) plain.Place {
 	t, _, _ := plain.YAML(err)
 	return plain.At(file, t)
 }
 
-// wrong says what is wrong with YAML that was read into a struct.
+// wrong describes what is wrong with YAML that was read into a struct.
 func wrong(err error, into any) string {
 	_, key, text := plain.YAML(err)
 	if unknown, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
@@ -206,7 +206,7 @@ func wrong(err error, into any) string {
 	return text
 }
 
-// merge lays o over p: what o says replaces what p says, slot by slot and kind by kind.
+// merge lays o over p: what o sets replaces what p sets, slot by slot and kind by kind.
 func (p *Profile) merge(o *Profile) {
 	p.Name, p.Profile = o.Name, ""
 	if p.places == nil {
@@ -244,8 +244,8 @@ func (p *Profile) merge(o *Profile) {
 	}
 }
 
-// with returns the profile with one change of the form slot.kind=policy or slot=policy applied. The
-// policy may be any YAML value, so that options can be given: place.map={delay: {node_wait: 5}}.
+// with returns the profile with one change applied, of the form slot.kind=policy or slot=policy. The policy may be any
+// YAML value, so that options can be given: place.map={delay: {node_wait: 5}}.
 func (p *Profile) with(c Change) (*Profile, error) {
 	key, value, ok := strings.Cut(c.Text, "=")
 	if !ok {

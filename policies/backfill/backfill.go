@@ -1,19 +1,21 @@
-// Package backfill lets tasks run on what is free of a node that is reserved, where they are expected to be gone before
-// the reservation is served: EASY backfilling (Lifka, Job Scheduling Strategies for Parallel Processing, 1995) within a
-// node. Which nodes are reserved, and for whom, is left to the scheduler of the profile's queues, but for those that need
-// no reservation: where one map or reduce holds enough, whoever is first in the order has that when it ends. Nor is a node
-// reserved that may never come free: one on which masters hold what is missing whose applications wait for containers
-// themselves. They may wait for that node.
+// Package backfill lets tasks run in the free room of a reserved node if they are expected to end before the
+// reservation is served: EASY backfilling (Lifka, Job Scheduling Strategies for Parallel Processing, 1995) within a
+// node. The scheduler of the profile's queues decides which nodes are reserved, and for whom, with two exceptions. A
+// node needs no reservation if a single map or reduce holds enough: when it ends, the first application in the order
+// gets that room. And a node is not reserved if it may never come free because masters hold the missing room and their
+// applications themselves wait for containers: they may be waiting for that node.
 //
-// A reservation has a promise: when enough of what its node holds is expected to have ended. It is made once, when it can
-// be. A map, or a reduce whose job's maps are over, may start beside the reservation if it is expected to end by the
-// promise and [Options].Slack of the wait until then. Nobody says how long tasks take: a task is expected to last as
-// [policy.Durations] has it, from its grant on. Masters, executors and reduces that wait for maps end when their
-// applications like, so that a reservation that waits for one of them has no promise, and its node is left alone.
+// A reservation has a promise: the time by which enough of what its node holds is expected to have ended. The promise
+// is made once, as soon as it can be. A map, or a reduce whose job's maps are over, may start beside the reservation if
+// it is expected to end by the promise plus [Options].Slack of the wait until then. Nobody says how long tasks take: a
+// task is expected to last from its grant for as long as [policy.Durations] estimates. Masters, executors and reduces
+// that wait for maps end whenever their applications choose, so a reservation that waits for one of them has no
+// promise, and its node is left alone.
 //
-// If every task lasts as long as expected, the reservation is served by its promise and slack, at the node's next report.
-// If not, it is at most as much later as the last task that was let in is. An application that has been passed over for
-// longer than [Options].Patience has nobody let in beside it, and has nodes reserved as the queues' scheduler would.
+// If every task lasts as long as expected, the reservation is served by its promise plus slack, at the node's next
+// report. If not, it is late by at most as much as the last task that was let in. If an application has been passed
+// over for longer than [Options].Patience, no task is let in beside its reservations, and nodes are reserved for it as
+// the queues' scheduler would.
 package backfill
 
 import (
@@ -25,29 +27,29 @@ import (
 	"heddle/policy"
 )
 
-// Options are the slot's.
+// Options are the options of the book.
 type Options struct {
 	// Slack is how much longer than promised a reservation may wait because of others, as a part of its wait.
 	Slack float64 `yaml:"slack"`
-	// Patience is how many seconds an application is passed over at most before nobody is let in beside its reservations, and
-	// before nodes are reserved for it on which one task holds enough.
+	// Patience is how many seconds an application may be passed over before no task is let in beside its reservations,
+	// and before nodes on which one task holds enough are reserved for it.
 	Patience float64 `yaml:"patience"`
 }
 
-// Default has a reservation wait a quarter longer at the most.
+// Default lets a reservation wait at most a quarter longer.
 var Default = Options{Slack: 0.25, Patience: 600}
 
-// A Book is the slot: that of the queues' scheduler, and who may run beside a reservation.
+// A Book is the book of the queues' scheduler, plus the decision which tasks may run beside a reservation.
 type Book struct {
 	policy.Book
 
 	o        Options
 	lengths  policy.Durations
 	promises []promise // by node
-	ends     []end     // room for one node's containers
+	ends     []end     // scratch space for the containers of one node
 }
 
-// A promise is by when what runs beside a reservation is to be gone.
+// A promise is the time by which what runs beside a reservation must be gone.
 type promise struct {
 	to heddle.ContainerID // the reservation
 	by heddle.Time
@@ -59,7 +61,7 @@ type end struct {
 	room heddle.Resource
 }
 
-// Over returns the slot over that of the queues' scheduler.
+// Over returns a book over that of the queues' scheduler.
 func Over(a policy.Args, queues policy.Book) (policy.Book, error) {
 	o := Default
 	if err := a.Decode(&o); err != nil {
@@ -77,15 +79,16 @@ func Over(a policy.Args, queues policy.Book) (policy.Book, error) {
 // Ticks implements [policy.Ticker].
 func (b *Book) Ticks() (every, phase heddle.Span) { return heddle.Second, 0 }
 
-// Tick implements [policy.Ticker]: it takes in how long containers were held that have ended.
+// Tick implements [policy.Ticker]. It learns how long the containers that have ended were held.
 func (b *Book) Tick(v policy.View) bool {
 	b.lengths.Learn(v)
 	return false
 }
 
-// Reserve implements [policy.Book]. A node is not reserved where one of its maps or reduces holds enough: what that leaves
-// goes to whoever is first in the order then, and meanwhile nothing counts as used that nobody uses. An application that
-// has been passed over for longer than [Options].Patience has such nodes too. Nobody has one that may never come free.
+// Reserve implements [policy.Book]. It does not reserve a node on which a single map or reduce holds enough: the first
+// application in the order gets that room when the task ends, and until then no room counts as used that is not. An
+// application that has been passed over for longer than [Options].Patience may reserve such nodes too. A node that may
+// never come free is not reserved for any application.
 func (b *Book) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
 	if v.Now().Since(k.App().PassedOver()) <= heddle.Seconds(b.o.Patience) && one(v, k, n) {
 		return false
@@ -93,12 +96,13 @@ func (b *Book) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
 	return b.Book.Reserve(v, k, n) && comes(v, k.Size(), n)
 }
 
-// Keep implements [policy.Book]. A reservation of a node that may never come free is given up.
+// Keep implements [policy.Book]. It gives up a reservation of a node that may never come free.
 func (b *Book) Keep(v policy.View, k *policy.Ask, n *policy.Node) bool {
 	return b.Book.Keep(v, k, n) && comes(v, k.Size(), n)
 }
 
-// comes reports whether there will be so much room on a node though nothing else starts. What is stuck there may wait for this node.
+// comes reports whether a node will have room for need even if nothing else starts. Stuck containers may be waiting for
+// this node, so they do not count as ending.
 func comes(v policy.View, need heddle.Resource, n *policy.Node) bool {
 	room := n.Free()
 	n.Each(func(x *policy.Container) bool {
@@ -110,7 +114,7 @@ func comes(v policy.View, need heddle.Resource, n *policy.Node) bool {
 	return v.Fits(need, room)
 }
 
-// one reports whether a map or reduce of a node holds as much as an ask is for.
+// one reports whether a single map or reduce on a node holds as much as an ask is for.
 func one(v policy.View, k *policy.Ask, n *policy.Node) (enough bool) {
 	n.Each(func(x *policy.Container) bool {
 		enough = (x.Kind() == heddle.Map || x.Kind() == heddle.Reduce) && v.Fits(k.Size(), x.Limit())
@@ -142,8 +146,8 @@ func (b *Book) Until(v policy.View, x *policy.Container) (heddle.Time, bool) {
 	return p.by, true
 }
 
-// served is when a reservation is expected to be served: when so much of what its node holds has ended that it fits. ok
-// is false where nobody knows.
+// served returns when a reservation is expected to be served: when enough of what its node holds has ended for it to
+// fit. ok is false if that is unknown.
 func (b *Book) served(v policy.View, x *policy.Container) (at heddle.Time, ok bool) {
 	b.ends = b.ends[:0]
 	x.Node().Each(func(y *policy.Container) bool {
@@ -162,7 +166,7 @@ func (b *Book) served(v policy.View, x *policy.Container) (at heddle.Time, ok bo
 	return 0, false
 }
 
-// lasts is how long a container of an application is expected to be held; ok is false where nobody knows.
+// lasts returns how long a container of an application is expected to be held; ok is false if that is unknown.
 func (b *Book) lasts(a *policy.App, k heddle.Kind) (heddle.Span, bool) {
 	if k != heddle.Map && (k != heddle.Reduce || !a.MapsOver()) {
 		return 0, false

@@ -7,14 +7,14 @@ import (
 	"heddle"
 )
 
-// compare orders two resources as the resource calculator does: by dominant share of the cluster, the
-// next share breaking ties; by memory alone with the default calculator.
+// compare orders two resources as the resource calculator does: by dominant share of the cluster, with the next share
+// breaking ties, or by memory alone with the default calculator.
 func (s *Scheduler) compare(a, b *heddle.Resource) int {
 	if s.cfg.MemoryOnly {
 		return cmp.Compare(a[heddle.Memory], b[heddle.Memory])
 	}
-	// Who has no less of anything has no smaller share, whichever is dominant: most often nothing need be
-	// divided.
+	// If one has no less than the other in any dimension, its share is no smaller, whichever dimension is dominant. So
+	// most comparisons need no division.
 	var less, more bool
 	for _, d := range s.dims {
 		switch x, y := a[d], b[d]; {
@@ -45,7 +45,7 @@ func (s *Scheduler) compareShares(a, b *heddle.Resource) int {
 	return 0
 }
 
-// sorted returns the shares of the cluster, largest first.
+// sorted returns r's shares of the cluster, largest first.
 func (s *Scheduler) sorted(r *heddle.Resource) (sh [heddle.NumDims]float64) {
 	n := 0
 	for d := range r {
@@ -76,7 +76,7 @@ func (s *Scheduler) more(a, b heddle.Resource) heddle.Resource {
 	return b
 }
 
-// share is the dominant share of the cluster.
+// share returns r's dominant share of the cluster.
 func (s *Scheduler) share(r *heddle.Resource) float64 {
 	most := 0.0
 	for _, d := range s.dims {
@@ -90,7 +90,7 @@ func (s *Scheduler) share(r *heddle.Resource) float64 {
 	return most
 }
 
-// divide is the ratio of dominant shares, in single precision; by is the share of the divisor.
+// divide returns the ratio of a's dominant share to by, the share of the divisor, in single precision.
 func (s *Scheduler) divide(a *heddle.Resource, by float64) float32 {
 	if by == 0 {
 		return 0
@@ -106,7 +106,7 @@ func (s *Scheduler) anyAbove(r heddle.Resource) bool {
 	return r[0] > 0 || r[1] > 0 || r[2] > 0 || r[3] > 0
 }
 
-// times returns r·f, each dimension cut to whole units.
+// times returns r·f, with each dimension truncated to whole units.
 func times(r heddle.Resource, f float64) heddle.Resource {
 	for d := range r {
 		u := heddle.Dim(d).Unit()
@@ -115,8 +115,8 @@ func times(r heddle.Resource, f float64) heddle.Resource {
 	return r
 }
 
-// timesUp returns r·f rounded up to whole smallest containers: to whole units first, upwards with
-// dominant resources, to the nearest with the default calculator.
+// timesUp returns r·f rounded up to whole smallest containers. It first rounds to whole units: up with dominant
+// resources, to the nearest with the default calculator.
 func (s *Scheduler) timesUp(r heddle.Resource, f float64) heddle.Resource {
 	for d := range r {
 		u := heddle.Dim(d).Unit()

@@ -5,8 +5,8 @@ import (
 	"heddle/policy"
 )
 
-// Beside implements [policy.Book]: an application normally holds no more reservations than it still
-// wants containers, a few more after waiting long.
+// Beside implements [policy.Book]: an application normally holds no more reservations than it still wants containers,
+// and a few more after a long wait.
 func (s *Scheduler) Beside(_ policy.View, k *policy.Ask) bool { return s.cfg.beside(k) }
 
 func (c *Config) beside(k *policy.Ask) bool {
@@ -33,11 +33,11 @@ func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, _ *policy.Node) bool {
 // Keep implements [policy.Book]: a reservation stays as long as its ask.
 func (s *Scheduler) Keep(policy.View, *policy.Ask, *policy.Node) bool { return true }
 
-// Floor implements [policy.Book]: a node without room for the smallest container is not looked at.
+// Floor implements [policy.Book]: a node without room for the smallest container is skipped.
 func (s *Scheduler) Floor(policy.View, heddle.Resource) heddle.Resource { return s.cfg.Minimum }
 
-// A Delay is the Place of the CapacityScheduler: an ask that names places waits for them, counted in
-// offers it let pass.
+// A Delay is the Place of the CapacityScheduler: an ask that names places waits for them. The wait is counted in offers
+// that the ask passed up.
 type Delay struct {
 	cfg    *Config
 	missed []missed
@@ -72,7 +72,7 @@ func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 		return policy.No(heddle.HoldsBooking)
 	}
 	m := d.of(k)
-	if v.Prompted() { // as if it counted
+	if v.Prompted() { // count on a copy
 		is := *m
 		m = &is
 	}
@@ -98,7 +98,7 @@ func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 	return policy.NoApp(heddle.WaitRack)
 }
 
-// farAllowed reports whether an ask that let so many offers pass may go anywhere.
+// farAllowed reports whether an ask that has passed up so many offers may go anywhere.
 func (d *Delay) farAllowed(v policy.View, k *policy.Ask, passed int) bool {
 	nodes := v.Live()
 	if k.Places() == 1 {
@@ -114,8 +114,8 @@ func (d *Delay) farAllowed(v policy.View, k *policy.Ask, passed int) bool {
 // Hears implements [policy.Listener].
 func (d *Delay) Hears() policy.News { return policy.Granted | policy.Reserved }
 
-// Hear implements [policy.Listener]: the count starts anew when a container is found near its data, or
-// reserved there; what fulfils a reservation was counted then.
+// Hear implements [policy.Listener]: the count restarts when a container is granted or reserved near its data. A
+// container that fulfils a reservation was counted when the reservation was made.
 func (d *Delay) Hear(_ policy.View, e policy.Effect) {
 	x := e.Container
 	if x.Fulfils() {

@@ -1,9 +1,9 @@
 // Package capacity decides as Hadoop's CapacityScheduler does: nested queues with guaranteed and maximum
 // shares, elastic borrowing, user limits, a limit for masters, reservations and delay scheduling.
 //
-// It keeps the arithmetic of that scheduler, roundings included, and leaves out labels and preemption. Its
-// limit for masters has options that Hadoop's has not: see [MastersOptions].
-// It knows no XML: package conf reads the files.
+// It keeps the arithmetic of that scheduler, including its rounding, and leaves out labels and preemption. Its limit
+// for masters has options that Hadoop's does not have: see [MastersOptions]. It knows no XML: package conf reads the
+// files.
 package capacity
 
 import (
@@ -12,11 +12,11 @@ import (
 	"slices"
 
 	"heddle"
-	_ "heddle/cluster" // with it the compiler can inline what a View and all below it are asked for
+	_ "heddle/cluster" // lets the compiler inline calls of a View and everything below it
 	"heddle/policy"
 )
 
-// A Scheduler is the Order, the Share and the master's Gate of a CapacityScheduler.
+// A Scheduler is the Order, the Share and the masters' Gate of a CapacityScheduler.
 type Scheduler struct {
 	cfg     Config
 	queues  []queue
@@ -30,34 +30,34 @@ type Scheduler struct {
 	holders []policy.Holder
 }
 
-// queue is what the scheduler remembers of a queue.
+// queue is the scheduler's state of a queue.
 type queue struct {
 	cfg       *QueueConfig
 	abs       float32 // absolute capacity
 	absMax    float32
 	min, max  heddle.Resource // effective guaranteed and maximum
 	maxDown   heddle.Resource // max, in whole containers
-	minShare  float64         // dominant share of the guarantee, at least of the smallest container
-	safe      heddle.Resource // no active user's limit is below
+	minShare  float64         // dominant share of the guarantee, but at least that of the smallest container
+	safe      heddle.Resource // no active user's limit is below this
 	limit     heddle.Resource // what the parents leave the queue in this walk
-	below     heddle.Resource // … and it leaves its children, before what they have taken
+	below     heddle.Resource // what the queue leaves its children in this walk, before what they have taken
 	most      heddle.Resource // the smaller of max and limit
 	capped    heddle.Resource // the smaller of maxDown and limit
 	blocked   heddle.Resource // headroom kept for queues below that were stopped by a limit
-	kept      heddle.Resource // … and for siblings, when the queue was last entered in a walk
+	kept      heddle.Resource // headroom kept for siblings when the queue was last entered in a walk
 	head      heddle.Resource // limit − used
-	hard      heddle.Resource // what no maximum from here up to the root forbids, per dimension
-	current   heddle.Resource // of a leaf: its limit when an application was last looked at, for headroom and the masters' share
+	hard      heddle.Resource // what all maxima from here up to the root still allow, per dimension
+	current   heddle.Resource // of a leaf: its limit when an application was last considered; used for headroom and the masters' share
 	userLimit heddle.Resource // of a leaf, for an active user of weight 1, valid while limitOK == stamp
 	limitOK   uint64
-	stuck     heddle.Resource // what [stuckIn] found, valid while stuckOK == stamp
+	stuck     heddle.Resource // result of [stuckIn], valid while stuckOK == stamp
 	stuckOK   uint64
-	excused   bool // above its maximum when the cluster last changed its size
+	excused   bool // above its maximum when the cluster was last resized, or brought above it without a check of limits
 	leaf      *leaf
 }
 
-// New returns a scheduler for a configuration. names are the users' names by UserID, for configured
-// weights, as far as they are known; [Scheduler.User] tells others.
+// New returns a scheduler for a configuration. names holds the known users' names by UserID, for configured weights;
+// [Scheduler.User] adds others.
 func New(cfg Config, names []string) (*Scheduler, error) {
 	if len(cfg.Queues) == 0 || cfg.Queues[0].Parent != -1 {
 		return nil, errors.New("capacity: the first queue must be root")
@@ -74,7 +74,7 @@ func New(cfg Config, names []string) (*Scheduler, error) {
 	return s, nil
 }
 
-// shares works the absolute capacities out; Hadoop keeps them in single precision.
+// shares computes the absolute capacities. Hadoop keeps them in single precision.
 func (s *Scheduler) shares() {
 	weights := make([]float64, len(s.queues))
 	for i := 1; i < len(s.queues); i++ {
@@ -96,7 +96,7 @@ func (s *Scheduler) shares() {
 	}
 }
 
-// resize works the effective resources of every queue out for a cluster of another size.
+// resize computes the effective resources of every queue when the size of the cluster changes.
 func (s *Scheduler) resize(v policy.View) {
 	s.total, s.dims = v.Total(), s.dims[:0]
 	for d, n := range s.total {
@@ -133,8 +133,8 @@ func (s *Scheduler) resize(v policy.View) {
 	}
 }
 
-// scaled is a guaranteed amount in a cluster that may be too small for what its parent's children are
-// guaranteed together: each then has its part, per dimension.
+// scaled scales down a guaranteed amount if the cluster is too small for all that the children of a parent are
+// guaranteed: each then gets its proportional part, per dimension.
 func (s *Scheduler) scaled(parent int, amount heddle.Resource) heddle.Resource {
 	var all heddle.Resource
 	for i := range s.queues {
@@ -150,7 +150,7 @@ func (s *Scheduler) scaled(parent int, amount heddle.Resource) heddle.Resource {
 	return amount
 }
 
-// Queue implements [policy.Order]: least used against its guarantee first.
+// Queue implements [policy.Order]: the queue that uses the least of its guarantee goes first.
 func (s *Scheduler) Queue(_ policy.View, q *policy.Queue) policy.Key {
 	c := &s.queues[q.ID()]
 	var used float32
@@ -184,11 +184,11 @@ func (s *Scheduler) App(_ policy.View, a *policy.App) policy.Key {
 	return policy.Key{-int64(a.Priority())}
 }
 
-// Steady implements [policy.Order]: what an application holds does not count.
+// Steady implements [policy.Order]: except in fair leaves, what an application holds does not change its key.
 func (s *Scheduler) Steady(a *policy.App) bool { return !s.queues[a.Queue().ID()].cfg.Fair }
 
-// Enter implements [policy.Share]: a queue at its maximum, or at what its parents leave it, is not
-// entered, unless giving up a reservation could help.
+// Enter implements [policy.Share]: a queue at its maximum, or at the limit its parents leave it, is not entered unless
+// giving up a reservation could help.
 func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	if q.Parent() == nil {
 		s.stamp++
@@ -201,8 +201,8 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	return policy.Yes
 }
 
-// blockedFor is what is kept from a queue for siblings that were stopped before it in this walk. No sibling is looked at where
-// somebody's waiting is explained: the last walk says it then.
+// blockedFor returns what is kept from a queue for siblings that were stopped before it in this walk. While the waiting
+// of an application is being explained, no siblings are visited: the last walk's value is used.
 func (s *Scheduler) blockedFor(v policy.View, q *policy.Queue, c *queue) (blocked heddle.Resource) {
 	if p := q.Parent(); p != nil {
 		blocked = s.queues[p.ID()].blocked
@@ -216,7 +216,7 @@ func (s *Scheduler) blockedFor(v policy.View, q *policy.Queue, c *queue) (blocke
 	return blocked
 }
 
-// enterLimit sets what a queue's parents leave it in this walk, and returns what it has taken.
+// enterLimit sets what a queue's parents leave it in this walk, and returns what the queue has taken.
 func (s *Scheduler) enterLimit(q *policy.Queue, c *queue, blocked heddle.Resource) (taken heddle.Resource) {
 	taken = q.Taken()
 	c.hard = c.max.Minus(taken)
@@ -237,14 +237,14 @@ func (s *Scheduler) enterLimit(q *policy.Queue, c *queue, blocked heddle.Resourc
 	return taken
 }
 
-// bound sets what follows from a queue's limit and its maximum.
+// bound sets the fields that follow from a queue's limit and maximum.
 func (s *Scheduler) bound(c *queue) {
 	d := s.compare(&c.limit, &c.max)
 	c.most, c.below = c.max, c.max
 	if d < 0 {
 		c.most = c.limit
 	}
-	if d <= 0 { // the same share may be of something else
+	if d <= 0 { // an equal dominant share may be in another dimension
 		c.below = c.limit
 	}
 	c.capped = c.most
@@ -253,8 +253,8 @@ func (s *Scheduler) bound(c *queue) {
 	}
 }
 
-// belowLimit reports whether a queue that took so much may take more; freeable is what giving up
-// reservations could free.
+// belowLimit reports whether a queue that has taken so much may take more; freeable is what giving up reservations
+// could free.
 func (s *Scheduler) belowLimit(c *queue, taken *heddle.Resource, freeable heddle.Resource) bool {
 	if s.compare(taken, &c.most) < 0 {
 		return true
@@ -266,11 +266,11 @@ func (s *Scheduler) belowLimit(c *queue, taken *heddle.Resource, freeable heddle
 	return s.compare(&sure, &c.most) < 0
 }
 
-// Allow implements [policy.Share]: the queue's limit, then the user's, then whether the container fits
-// what is left, and every maximum on the way to the root. Hadoop finds the last out as it commits, and
-// wastes the beat; here the queue is passed over. What the largest node could not hold if it were empty, or the queue if all had ended
-// there that need not wait for anybody, keeps nobody waiting here; in Hadoop nothing more of the queue starts, and room is kept for it,
-// for as long as it is asked for.
+// Allow implements [policy.Share]. It checks the queue's limit, then the user's, then whether the container fits what
+// is left and every maximum up to the root. Hadoop checks these maxima only when it commits, and wastes the heartbeat;
+// here the queue is skipped. A container blocks no one here if the largest node could not hold it even when empty, or
+// the queue even when everything there has ended that need not wait for others. In Hadoop, nothing more of the queue
+// starts for as long as such a container is asked for, and room is kept for it.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
 	q := a.Queue()
 	c := &s.queues[q.ID()]
@@ -279,7 +279,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 			return policy.NoQueue(heddle.QueueLimit)
 		}
 	}
-	if !v.Explaining() { // the limit a leaf met in its last walk stays
+	if !v.Explaining() { // keep the limit that a leaf met in its last walk
 		c.current = c.capped
 	}
 	over, ok := s.userOver(v, a)
@@ -317,15 +317,15 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 	return policy.Yes
 }
 
-// comes reports whether a queue and those above it will have room for so much though nothing else starts. What is stuck there may
-// wait for that room.
+// comes reports whether a queue and its ancestors will have room for need even if nothing else starts. Stuck containers
+// may be waiting for that room.
 func (s *Scheduler) comes(v policy.View, q *policy.Queue, need heddle.Resource) bool {
 	for ; q != nil; q = q.Parent() {
 		c := &s.queues[q.ID()]
 		if v.Fits(need.Plus(q.Masters()), c.max) {
 			continue
 		}
-		if c.stuckOK != s.stamp { // what this walk gives away does not count yet
+		if c.stuckOK != s.stamp { // grants made in this walk do not count yet
 			c.stuck, c.stuckOK = stuckIn(q), s.stamp
 		}
 		if !v.Fits(need.Plus(c.stuck), c.max) {
@@ -335,7 +335,7 @@ func (s *Scheduler) comes(v policy.View, q *policy.Queue, need heddle.Resource) 
 	return true
 }
 
-// stuckIn is what those containers hold in a queue and below that are stuck.
+// stuckIn returns what stuck containers hold in a queue and below it.
 func stuckIn(q *policy.Queue) (held heddle.Resource) {
 	for _, a := range q.Apps() {
 		if a.Pending().IsZero() {
@@ -373,7 +373,7 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	return s.less(v.Total().Minus(root.Taken()), h.RoundDown(s.cfg.Minimum)).Max(heddle.Resource{})
 }
 
-// Beat is how much one heartbeat may bring under this configuration.
+// Beat returns the limits on what one heartbeat may assign under this configuration.
 func (c *Config) Beat() policy.Beat {
 	b := policy.Beat{Containers: max(c.MaxAssignments, 0), OffSwitch: c.MaxOffSwitch, StopAtBook: true}
 	if !c.MultipleAssignments {

@@ -5,18 +5,18 @@ import (
 	"heddle/policy"
 )
 
-// adopted takes note of a container that was found: whose master it is runs, whatever the limits on masters say, and
-// the queues may be above their maxima for it.
+// adopted records a container that was found. If it is a master, its application runs whatever the limits on masters
+// say. Its queues may exceed their maxima because of it.
 func (s *Scheduler) adopted(v policy.View, x *policy.Container) {
 	a := x.App()
 	s.excuse(v, a.Queue())
 	if x.Kind() == heddle.AM {
 		s.seat(a)
 	}
-	s.asked(a) // its master may be wanted no more, and its user have one that runs
+	s.asked(a) // it may no longer want a master, and its user may now have a running one
 }
 
-// excuse notes which queues were brought above their maxima by what no limit was asked for.
+// excuse marks the queues that were brought above their maxima by something no limit was checked for.
 func (s *Scheduler) excuse(v policy.View, q *policy.Queue) {
 	for ; q != nil; q = q.Parent() {
 		if c := &s.queues[q.ID()]; !v.Fits(q.Used().Plus(q.Booked()), c.max) {
@@ -25,7 +25,7 @@ func (s *Scheduler) excuse(v policy.View, q *policy.Queue) {
 	}
 }
 
-// seat counts an application among those that run, with the master it has.
+// seat counts an application as running, with the master it has.
 func (s *Scheduler) seat(a *policy.App) {
 	st := &s.apps[a.ID()]
 	l := s.queues[st.queue].leaf
@@ -44,8 +44,8 @@ func (s *Scheduler) seat(a *policy.App) {
 	l.recount = true
 }
 
-// moved takes an application over into the leaf it is in now. One whose master runs goes on running; as in
-// Hadoop any other waits for what the new leaf has room for.
+// moved transfers an application to the leaf it is in now. If its master runs, it keeps running; otherwise, as in
+// Hadoop, it waits until the new leaf has room for it.
 func (s *Scheduler) moved(v policy.View, a *policy.App) {
 	from := s.apps[a.ID()].queue
 	s.forget(a.ID())
@@ -58,7 +58,7 @@ func (s *Scheduler) moved(v policy.View, a *policy.App) {
 	s.activate(v, from)
 }
 
-// reprioritised gives an application that waits its new place among those that do.
+// reprioritised gives a waiting application its new position in the line.
 func (s *Scheduler) reprioritised(v policy.View, a *policy.App) {
 	st := &s.apps[a.ID()]
 	st.priority = a.Priority()
@@ -70,7 +70,7 @@ func (s *Scheduler) reprioritised(v policy.View, a *policy.App) {
 	}
 }
 
-// User tells the name of a user, which weights go by. It must come before the user's first application.
+// User tells the name of a user, which determines weights. It must be called before the user's first application.
 func (s *Scheduler) User(id heddle.UserID, name string) {
 	for int(id) >= len(s.users) {
 		s.users = append(s.users, "")

@@ -7,8 +7,8 @@ import (
 	"heddle/policy"
 )
 
-// Check implements [policy.Checker]: no queue above its maximum, unless the cluster shrank under it; the
-// guarantees of children within their parent's; and the masters let in as counted.
+// Check implements [policy.Checker]. It checks that no queue exceeds its maximum, unless the cluster shrank under it,
+// that the guarantees of children are within their parent's, and that the masters let in match the counts.
 func (s *Scheduler) Check(v policy.View) (found []string) {
 	guaranteed := make([]heddle.Resource, len(s.queues))
 	for i := range s.queues {
@@ -22,7 +22,7 @@ func (s *Scheduler) Check(v policy.View) (found []string) {
 		found = append(found, s.checkMasters(heddle.QueueID(i))...)
 	}
 	for i := range s.queues {
-		// Single precision may give a unit too much.
+		// Single precision may give one unit too much.
 		if !guaranteed[i].Fits(s.queues[i].min.Plus(heddle.Of(1, 1000))) {
 			found = append(found, "queue-guarantees: the children of "+s.queues[i].cfg.Path+" are guaranteed more than it is")
 		}

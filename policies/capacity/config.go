@@ -2,7 +2,7 @@ package capacity
 
 import "heddle"
 
-// A Config is what capacity-scheduler.xml says, with Hadoop's defaults filled in.
+// A Config holds the settings of capacity-scheduler.xml, with Hadoop's defaults filled in.
 type Config struct {
 	Queues []QueueConfig // parents before children; the first is root
 
@@ -25,8 +25,8 @@ type QueueConfig struct {
 	Path   string // root.a.b
 	Parent int    // index into Queues; −1 for root
 
-	// Capacity is the guaranteed share of the parent, as a fraction; with Weight > 0 the parent's
-	// share is divided by weight instead, with a non-zero Absolute it is that amount.
+	// Capacity is the guaranteed share of the parent, as a fraction. With Weight > 0 the parent's share is divided by
+	// weight instead; with a non-zero Absolute the guarantee is that amount.
 	Capacity float64
 	Weight   float64
 	Absolute heddle.Resource
@@ -38,7 +38,7 @@ type QueueConfig struct {
 	UserLimitFactor  float64 // 1; −1 = no factor limit
 	UserWeights      map[string]float64
 	MaxAMShare       float64 // 0.1
-	MaxApplications  int     // −1 = derived; 0 takes none
+	MaxApplications  int     // −1 = derived; 0 accepts none
 	MaxParallelApps  int     // 0 = unlimited
 	Fair             bool    // leaf ordering-policy fair instead of fifo
 	SizeBasedWeight  bool
@@ -48,12 +48,12 @@ type QueueConfig struct {
 	Stopped          bool
 	Maximum          heddle.Resource // largest container; zero = the cluster's
 
-	Own []string // of the properties that can be set for all queues at once, those that are set for this one
+	Own []string // the properties set for this queue itself, of those that can be set for all queues at once
 }
 
-// MostApps is how many applications a leaf takes whose part of the cluster is abs: its own number, 0 included, else
-// the number for all queues, else its part of the system's. Of a queue that is given as an amount the number for all
-// queues is divided too.
+// MostApps returns how many applications a leaf accepts; abs is its part of the cluster. It is the leaf's own number,
+// even if 0, else the number for all queues, else its part of the system's number. For a queue given as an amount, the
+// number for all queues is divided too.
 func (c *Config) MostApps(q *QueueConfig, abs float32) int {
 	if q.MaxApplications >= 0 {
 		return q.MaxApplications

@@ -8,8 +8,8 @@ import (
 	"heddle/policy"
 )
 
-// heldBy is the limit that keeps an application from having a master, as it is now. GateClosed says that none does:
-// the application is looked at again when one of its queue comes or goes, or a node does.
+// heldBy returns the limit that currently keeps an application from having a master. GateClosed means that none does:
+// the application is considered again when an application of its queue, or a node, comes or goes.
 func (s *Scheduler) heldBy(v policy.View, a *policy.App) heddle.Why {
 	c, st := &s.queues[a.Queue().ID()], &s.apps[a.ID()]
 	limit := s.mastersLimit(v, c)
@@ -37,7 +37,7 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.
 		for ; q != nil; q = q.Parent() {
 			c := &s.queues[q.ID()]
 			if v.Fits(q.Taken().Plus(k.Size()), c.max) || q.Parent() != nil && s.queues[q.Parent().ID()].max == c.max {
-				continue // a queue that may have all of the one above is no fuller than that
+				continue // a queue that may have everything its parent may is no fuller than its parent
 			}
 			return policy.Limit{
 				What: "containers", Queue: q.ID(), Most: c.max, Used: q.Taken(), By: c.cfg.maximum(), Holds: holdsIn(q),
@@ -63,7 +63,7 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.
 	return policy.Limit{}, false
 }
 
-// gateLimit is what the masters, or the applications, of a leaf are held to.
+// gateLimit returns the limit on a leaf's masters or applications.
 func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) policy.Limit {
 	id := a.Queue().ID()
 	c, mine := &s.queues[id], s.apps[a.ID()].user
@@ -99,7 +99,7 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 	return l
 }
 
-// setBy is what sets a part of a queue for masters: an option of the gate, or what is configured where that is more.
+// setBy names what sets a queue's part for masters: an option of the gate, or the configured value if that is larger.
 func (s *Scheduler) setBy(c *queue, option string, part float64) string {
 	if part > c.cfg.MaxAMShare {
 		return option + " = " + number(part) + " of the profile's gate.am: capacity"
@@ -107,14 +107,14 @@ func (s *Scheduler) setBy(c *queue, option string, part float64) string {
 	return c.cfg.set(mastersPart)
 }
 
-// holdsIn is what applications hold in a queue and below.
+// holdsIn returns a function that says what an application holds if it is in the queue or below.
 func holdsIn(q *policy.Queue) func(*policy.App) (heddle.Resource, bool) {
 	return func(a *policy.App) (heddle.Resource, bool) {
 		return a.Used(), a.Queue().Within(q)
 	}
 }
 
-// The properties that limits are told by.
+// The properties that limits are reported by.
 const (
 	prefix       = "yarn.scheduler.capacity."
 	mastersPart  = "maximum-am-resource-percent"
@@ -124,7 +124,7 @@ const (
 	maxCapacity  = "maximum-capacity"
 )
 
-// set returns a property that holds for the queue, the queue's own or that of all queues, with its value.
+// set returns a property that applies to the queue, either its own or that of all queues, with its value.
 func (q *QueueConfig) set(name string) string {
 	full := prefix + name
 	if slices.Contains(q.Own, name) {
@@ -144,7 +144,7 @@ func (q *QueueConfig) set(name string) string {
 	return full + " = " + value
 }
 
-// maximum is what sets the queue's maximum; the root has all there is.
+// maximum returns what sets the queue's maximum. The root has everything, so nothing sets its maximum.
 func (q *QueueConfig) maximum() []string {
 	name := prefix + q.Path + "." + maxCapacity
 	switch {
@@ -156,5 +156,5 @@ func (q *QueueConfig) maximum() []string {
 	return []string{name + " = " + number(100*q.MaxCapacity)}
 }
 
-// number writes a configured number as it was written, the rounding of a percentage apart.
+// number formats a configured number as it was written, except for the rounding of a percentage.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }

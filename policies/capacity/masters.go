@@ -9,7 +9,7 @@ import (
 	"heddle/policy"
 )
 
-// leaf is which applications of a leaf queue may run. The others wait, accepted, without a master.
+// A leaf records which applications of a leaf queue may run. The others are accepted and wait without a master.
 type leaf struct {
 	waiting []heddle.AppID // in the order in which they are let in: see before
 	active  int
@@ -17,27 +17,26 @@ type leaf struct {
 	users   []user          // by [policy.User.Nth]
 
 	asking   int             // users who ask for something
-	inactive int             // users of whom no application runs but some wait, when last counted
+	inactive int             // users with waiting applications but no running one, when last counted
 	counted  heddle.Resource // what the leaf held when inactive was counted
-	recount  bool            // who asks has changed since
+	recount  bool            // the set of asking users has changed since
 }
 
-// asking counts the applications of a user that want containers. One counts from the moment it asks
-// while an application of the user is active: the master's own request does not, when the application
-// is let in later.
+// asking is the number of a user's applications that want containers. An application counts from the moment it asks
+// while an application of the user is active. The request for its own master does not count if it is let in later.
 type user struct {
 	active, waiting, asking int
 	masters                 heddle.Resource
 }
 
-// appState is what the scheduler remembers of an application after the cluster forgot it.
+// appState is what the scheduler remembers of an application after the cluster has forgotten it.
 type appState struct {
 	queue     heddle.QueueID
 	user      int
 	priority  int32
 	master    heddle.Resource
 	active    bool
-	tasks     int32 // maps and reduces, 0 where unknown
+	tasks     int32 // maps and reduces; 0 if unknown
 	submitted heddle.Time
 	asking    bool // counted in user.asking
 	known     bool
@@ -63,7 +62,7 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	most := s.cfg.MostApps(c.cfg, c.abs)
 	q := v.Queue(e.Queue)
 	alive := v.Alive()
-	if v.App(e.App) != nil { // it comes from another queue
+	if v.App(e.App) != nil { // it moves here from another queue
 		alive--
 	}
 	if len(q.Apps()) >= most || alive >= s.cfg.MaxApplications {
@@ -81,15 +80,15 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	return heddle.Fine
 }
 
-// Open implements [policy.Gate] for masters: an application must have been activated.
+// Open implements [policy.Gate] for masters: only activated applications may have one.
 func (s *Scheduler) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 	st := &s.apps[a.ID()]
 	switch {
 	case st.active:
 		return policy.Yes
-	case s.held(a): // who holds it refuses it
+	case s.held(a): // the gate that holds it refuses it
 		return policy.Yes
-	case len(s.holders) > 0: // it may have been held when it was last looked at
+	case len(s.holders) > 0: // it may have been held when last considered
 		if v.Explaining() {
 			return s.foresee(v, a)
 		}
@@ -100,8 +99,8 @@ func (s *Scheduler) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Ver
 	return policy.No(s.heldBy(v, a))
 }
 
-// foresee is what Open would say of an application of which nothing is known yet but that nobody holds it. It leaves everything
-// as it was.
+// foresee returns what Open would say of an application if all that is known of it is that no gate holds it. It leaves
+// the state unchanged.
 func (s *Scheduler) foresee(v policy.View, a *policy.App) policy.Verdict {
 	id := s.apps[a.ID()].queue
 	l := s.queues[id].leaf
@@ -119,11 +118,11 @@ func (s *Scheduler) foresee(v policy.View, a *policy.App) policy.Verdict {
 	return verdict
 }
 
-// Hold tells of a gate that holds applications back for reasons of its own. As long as it does they are not activated, and do not
-// count among the masters.
+// Hold registers a gate that holds applications back for reasons of its own. While it holds an application, the
+// application is not activated and does not count among the masters.
 func (s *Scheduler) Hold(h policy.Holder) { s.holders = append(s.holders, h) }
 
-// held reports whether some gate holds an application back.
+// held reports whether any gate holds an application back.
 func (s *Scheduler) held(a *policy.App) bool {
 	return slices.ContainsFunc(s.holders, func(h policy.Holder) bool { return h.Holds(a) })
 }
@@ -135,19 +134,20 @@ func (s *Scheduler) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	return ids
 }
 
-// MastersOptions change which applications of a leaf may run, for profiles that put the capacity scheduler's gate
-// in place with options.
+// MastersOptions change which applications of a leaf may run, for profiles that use the capacity scheduler's gate with
+// options.
 type MastersOptions struct {
-	// Share is the least part of a queue that masters may hold together, whatever the configuration says.
+	// Share is the minimum part of a queue that masters may hold together, whatever the configuration says.
 	Share float64 `yaml:"share"`
-	// SmallestFirst lets in the application with the fewest tasks first instead of the one that was submitted first.
-	// One whose tasks are not known when it is submitted passes nobody and is passed by nobody.
+	// SmallestFirst lets in the application with the fewest tasks first instead of the one submitted first. An
+	// application whose tasks are unknown when it is submitted passes no other and is passed by none.
 	SmallestFirst bool `yaml:"smallest_first"`
-	// Patience is how many seconds an application waits at most before no smaller one is let in before it.
+	// Patience is how many seconds an application may wait before no smaller one is let in ahead of it.
 	Patience float64 `yaml:"patience"`
-	// Behind is the part of a queue up to which masters are let in behind others. Where they hold more together, an application is
-	// let in only if it has fewer tasks than are left to each that waits for containers: they would lie idle in masters
-	// otherwise. Those of which neither number is known are each behind the other.
+	// Behind is the part of a queue up to which masters are let in behind others. If masters hold more together, an
+	// application is let in only if it has fewer tasks than each application that waits for containers has left:
+	// otherwise the room would lie idle in masters. Applications whose numbers are both unknown are each behind the
+	// other.
 	Behind float64 `yaml:"behind"`
 }
 
@@ -170,7 +170,7 @@ func (s *Scheduler) Needs() policy.Needs {
 	return policy.Needs{Feeds: policy.Feeds{Sizes: s.masters.SmallestFirst}}
 }
 
-// Hears implements [policy.Listener]: all that what users and queues hold or may hold depends on.
+// Hears implements [policy.Listener]: everything that determines what users and queues hold or may hold.
 func (s *Scheduler) Hears() policy.News {
 	return policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppReprioritised | policy.AppRetried |
 		policy.AppAsked | policy.Reserved | policy.Unreserved | policy.Recounted | policy.Granted | policy.Adopted | policy.Resized | policy.Ended
@@ -212,11 +212,11 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		q := s.apps[e.App.ID()].queue
 		s.forget(e.App.ID())
 		s.activate(v, q)
-	default: // changes no master
+	default: // does not affect masters
 	}
 }
 
-// wait puts an application among those that wait for a master, and activates who may be.
+// wait adds an application to those that wait for a master, and activates those that may run.
 func (s *Scheduler) wait(v policy.View, a *policy.App) {
 	for int(a.ID()) >= len(s.apps) {
 		s.apps = append(s.apps, appState{})
@@ -236,7 +236,7 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 	s.asked(a)
 }
 
-// line puts an application among those of its leaf that wait, behind those of its priority that are not larger.
+// line inserts an application into its leaf's line, behind those of its priority that are not larger.
 func (s *Scheduler) line(l *leaf, id heddle.AppID) {
 	i := len(l.waiting)
 	for i > 0 && s.before(id, l.waiting[i-1]) {
@@ -247,7 +247,7 @@ func (s *Scheduler) line(l *leaf, id heddle.AppID) {
 	l.waiting[i] = id
 }
 
-// before reports whether an application is let in before another one that was submitted earlier.
+// before reports whether an application is let in before another that was submitted earlier.
 func (s *Scheduler) before(id, earlier heddle.AppID) bool {
 	a, b := &s.apps[id], &s.apps[earlier]
 	if a.priority != b.priority {
@@ -256,14 +256,14 @@ func (s *Scheduler) before(id, earlier heddle.AppID) bool {
 	return s.masters.SmallestFirst && a.tasks > 0 && a.tasks < b.tasks && a.submitted.Since(b.submitted) < heddle.Seconds(s.masters.Patience)
 }
 
-// served lets in who was behind an application that waits no more.
+// served lets in applications that were behind one that no longer waits.
 func (s *Scheduler) served(v policy.View, a *policy.App) {
 	if s.masters.Behind < 1 && a.Pending().IsZero() {
 		s.activate(v, a.Queue().ID())
 	}
 }
 
-// asked brings the count of a user's asking applications up to date after one changed what it asks for.
+// asked updates the count of a user's asking applications after one of them changed what it asks for.
 func (s *Scheduler) asked(a *policy.App) {
 	if st := &s.apps[a.ID()]; !asks(a) {
 		s.ask(a.ID(), false)
@@ -302,8 +302,8 @@ func asks(a *policy.App) bool {
 	return false
 }
 
-// countInactive counts the users of whom applications wait but none is active. As in Hadoop that number
-// is only taken anew when what the leaf holds, or who asks in it, has changed.
+// countInactive counts the users who have waiting applications but no active one. As in Hadoop, the number is recounted
+// only when what the leaf holds, or the set of its asking users, has changed.
 func (s *Scheduler) countInactive(v policy.View, id heddle.QueueID) {
 	l := s.queues[id].leaf
 	q := v.Queue(id)
@@ -319,7 +319,7 @@ func (s *Scheduler) countInactive(v policy.View, id heddle.QueueID) {
 	}
 }
 
-// forget takes an application out of the counts.
+// forget removes an application from the counts.
 func (s *Scheduler) forget(id heddle.AppID) {
 	s.ask(id, false)
 	st := &s.apps[id]
@@ -340,8 +340,9 @@ func (s *Scheduler) forget(id heddle.AppID) {
 	*st = appState{}
 }
 
-// onlyWaits counts those of a user's applications no more that asked for their masters while one that ran was there. Hadoop goes on
-// counting them: they divide a queue with somebody who may then get nothing, and for whose end they wait.
+// onlyWaits stops counting those of a user's waiting applications that asked for their masters while the user had a
+// running one. Hadoop keeps counting them: they then take a part of the queue from a user who may get nothing, and
+// whose end they wait for.
 func (s *Scheduler) onlyWaits(l *leaf, user int) {
 	for _, id := range l.waiting {
 		if s.apps[id].user == user {
@@ -356,8 +357,8 @@ func (l *leaf) unline(id heddle.AppID) {
 	}
 }
 
-// activate lets every waiting application of a leaf have a master that the limits on masters, of the
-// queue and of the user, have room for. The first of a queue is always let in.
+// activate lets in every waiting application of a leaf whose master fits the limits on masters of the queue and of the
+// user. The first application of a queue is always let in.
 func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	c := &s.queues[id]
 	l := c.leaf
@@ -367,7 +368,7 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	limit := s.mastersLimit(v, c)
 	mine := s.less(s.userMastersLimit(v, id), limit)
 	edge := s.behindLimit(v, c)
-	var before *ahead // as far as somebody wants to know
+	var before *ahead // computed only when needed
 	kept := l.waiting[:0]
 	for _, app := range l.waiting {
 		st := &s.apps[app]
@@ -379,7 +380,7 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 				before = s.ahead(v.Queue(id))
 			}
 			if fits = !before.of(st.tasks); !fits && v.Now().Since(st.submitted) >= heddle.Seconds(s.masters.Patience) {
-				before = &ahead{unknown: true} // nobody passes it any more
+				before = &ahead{unknown: true} // no other passes it any more
 			}
 		}
 		full := c.cfg.MaxParallelApps > 0 && l.active >= c.cfg.MaxParallelApps
@@ -398,13 +399,13 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	l.waiting = kept
 }
 
-// An ahead is who of a leaf is served before an application that would be let in.
+// An ahead describes the applications of a leaf that are served before one that would be let in.
 type ahead struct {
-	tasks   int32 // the fewest that are left to one that waits for containers
-	unknown bool  // one waits of which that is not known
+	tasks   int32 // the fewest left to any application that waits for containers
+	unknown bool  // some waiting application's number is unknown
 }
 
-// ahead looks for those that were let in and wait for containers.
+// ahead finds the applications that were let in and wait for containers.
 func (s *Scheduler) ahead(q *policy.Queue) *ahead {
 	o := &ahead{tasks: math.MaxInt32}
 	for _, a := range q.Apps() {
@@ -424,7 +425,7 @@ func (s *Scheduler) ahead(q *policy.Queue) *ahead {
 	return o
 }
 
-// of reports whether somebody is ahead of an application with so many tasks, 0 where that is unknown.
+// of reports whether some application is ahead of one with so many tasks; 0 means unknown.
 func (o *ahead) of(tasks int32) bool {
 	if tasks == 0 {
 		return o.unknown
@@ -432,17 +433,17 @@ func (o *ahead) of(tasks int32) bool {
 	return tasks >= o.tasks
 }
 
-// mastersLimit is what the masters of a leaf may hold together.
+// mastersLimit returns how much the masters of a leaf may hold together.
 func (s *Scheduler) mastersLimit(v policy.View, c *queue) heddle.Resource {
 	return s.mastersPart(v, c, c.mastersShare(s.masters.Share))
 }
 
-// behindLimit is what they may hold together before somebody is let in who is behind others.
+// behindLimit returns how much they may hold together while applications behind others are still let in.
 func (s *Scheduler) behindLimit(v policy.View, c *queue) heddle.Resource {
 	return s.mastersPart(v, c, c.mastersShare(s.masters.Behind))
 }
 
-// mastersPart is a part of what a queue can reach now, as masters are given it.
+// mastersPart returns a part of what a queue can reach now, as an amount for masters.
 func (s *Scheduler) mastersPart(v policy.View, c *queue, part float32) heddle.Resource {
 	usable := c.min
 	if v.Fits(c.min, c.current) {
@@ -451,18 +452,18 @@ func (s *Scheduler) mastersPart(v policy.View, c *queue, part float32) heddle.Re
 	return s.timesUp(usable, float64(part))
 }
 
-// mastersShare is the part of a queue for masters that an option of the gate names, or what is configured where that is more.
+// mastersShare returns the part of a queue for masters: that of a gate option, or the configured one if it is larger.
 func (c *queue) mastersShare(option float64) float32 {
 	return max(float32(c.cfg.MaxAMShare), float32(option))
 }
 
-// userMastersLimit is what one user's masters may hold.
+// userMastersLimit returns how much one user's masters may hold.
 func (s *Scheduler) userMastersLimit(v policy.View, id heddle.QueueID) heddle.Resource {
 	s.countInactive(v, id)
 	return s.userMastersPart(&s.queues[id])
 }
 
-// userMastersPart is userMastersLimit as of when inactive users were last counted.
+// userMastersPart is userMastersLimit with inactive users as last counted.
 func (s *Scheduler) userMastersPart(c *queue) heddle.Resource {
 	share := c.mastersShare(s.masters.Share)
 	if c.cfg.UserLimitFactor != -1 {

@@ -7,9 +7,8 @@ import (
 	"heddle/policy"
 )
 
-// userOver returns by how much the application's user is over the limit of the leaf; ok is false where
-// the user may take nothing more. A user is stopped once over the limit, so that one container beyond
-// it is possible.
+// userOver returns by how much the application's user exceeds the leaf's limit; ok is false if the user may take
+// nothing more. A user is stopped only once over the limit, so one container beyond it is possible.
 func (s *Scheduler) userOver(v policy.View, a *policy.App) (over heddle.Resource, ok bool) {
 	u := a.User()
 	taken := u.Taken()
@@ -29,7 +28,7 @@ func (s *Scheduler) userOver(v policy.View, a *policy.App) (over heddle.Resource
 	return heddle.Resource{}, false
 }
 
-// limitFor returns what one active user of weight 1 may take of a leaf, worked out once a state.
+// limitFor returns what one active user of weight 1 may take of a leaf. It is computed once per state.
 func (s *Scheduler) limitFor(v policy.View, q *policy.Queue) heddle.Resource {
 	c := &s.queues[q.ID()]
 	if c.limitOK != s.stamp {
@@ -62,7 +61,7 @@ func (s *Scheduler) computeLimit(v policy.View, q *policy.Queue, c *queue) heddl
 	return s.less(limit, s.ceiling(c)).RoundUp(minimum)
 }
 
-// ceiling is what no user of a leaf may go beyond.
+// ceiling returns the most that any user of a leaf may take.
 func (s *Scheduler) ceiling(c *queue) heddle.Resource {
 	if c.cfg.UserLimitFactor == -1 || c.min.IsZero() {
 		return c.max.RoundDown(s.cfg.Minimum)
@@ -70,7 +69,7 @@ func (s *Scheduler) ceiling(c *queue) heddle.Resource {
 	return times(s.more(c.min, s.cfg.Minimum), float64(float32(c.cfg.UserLimitFactor)))
 }
 
-// percent is the part of r that the leaf's minimum user limit says, rounded up to whole units.
+// percent returns the part of r that the leaf's minimum user limit gives, rounded up to whole units.
 func (s *Scheduler) percent(r heddle.Resource, c *queue) heddle.Resource {
 	r = times(r, float64(float32(100*c.cfg.MinimumUserLimit)))
 	for d := range r {
@@ -80,7 +79,7 @@ func (s *Scheduler) percent(r heddle.Resource, c *queue) heddle.Resource {
 	return r
 }
 
-// divideUp divides each dimension in single precision, rounding up to whole units; by 0 it gives nothing.
+// divideUp divides each dimension in single precision, rounding up to whole units. Division by 0 gives nothing.
 func divideUp(r heddle.Resource, by float32) heddle.Resource {
 	if by == 0 {
 		return heddle.Resource{}

@@ -1,6 +1,6 @@
-// Package delay is delay scheduling: an ask that names places waits for a node that holds its data,
-// then for the rack, before it takes any node. The wait is counted in time (T1, T2), or in offers as a
-// fraction of the cluster's nodes, as Hadoop's FairScheduler does.
+// Package delay is delay scheduling: an ask that names places waits for a node that holds its data, then for the rack,
+// before it takes any node. The wait is counted in time (T1, T2), or in offers as a fraction of the cluster's nodes, as
+// in Hadoop's FairScheduler.
 //
 // It knows no order and no share.
 package delay
@@ -14,7 +14,7 @@ import (
 	"heddle/policy"
 )
 
-// Options are the waits. A negative value, the default, means no wait at all of its sort.
+// Options are the waits. A negative value, the default of the fractions, means no wait of that kind.
 type Options struct {
 	NodeWait     float64 `yaml:"node_wait"`     // seconds (T1)
 	RackWait     float64 `yaml:"rack_wait"`     // seconds (T2)
@@ -22,13 +22,13 @@ type Options struct {
 	RackFraction float64 `yaml:"rack_fraction"`
 }
 
-// None waits for nothing.
+// None never waits.
 var None = Options{NodeWait: -1, RackWait: -1, NodeFraction: -1, RackFraction: -1}
 
 // Default is T1 = T2 = 15 s, the waits of the Coupling paper's baseline.
 var Default = Options{NodeWait: 15, RackWait: 15, NodeFraction: -1, RackFraction: -1}
 
-// A Place is the mechanism, with what each ask has waited so far.
+// A Place is the placement, with how long each ask has waited so far.
 type Place struct {
 	o    Options
 	asks []state
@@ -58,7 +58,7 @@ func New(a policy.Args) (policy.Place, error) {
 	return Of(o)
 }
 
-// Of returns the place for options.
+// Of returns the place for given options.
 func Of(o Options) (*Place, error) {
 	byTime, byOffers := o.NodeWait >= 0 && o.RackWait >= 0, o.NodeFraction >= 0 && o.RackFraction >= 0
 	if byTime && byOffers {
@@ -87,7 +87,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 		return policy.Yes // the reservation waits for room, not for a place
 	}
 	s := p.of(k)
-	if v.Prompted() { // as if it counted
+	if v.Prompted() { // count on a copy
 		is := *s
 		s = &is
 	}
@@ -102,7 +102,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 	return policy.No(heddle.WaitRack)
 }
 
-// allowed moves the level an ask may take one step on when it has waited long enough.
+// allowed relaxes an ask's level by one step once the ask has waited long enough.
 func (p *Place) allowed(v policy.View, s *state) heddle.Locality {
 	byTime := p.o.NodeWait >= 0 && p.o.RackWait >= 0
 	if !byTime && (p.o.NodeFraction < 0 || p.o.RackFraction < 0) {
@@ -139,7 +139,7 @@ func (p *Place) allowed(v policy.View, s *state) heddle.Locality {
 // Hears implements [policy.Listener].
 func (p *Place) Hears() policy.News { return policy.Granted }
 
-// Hear implements [policy.Listener]: who found a better place than allowed waits for it again.
+// Hear implements [policy.Listener]: an ask that found a better place than allowed waits for such places again.
 func (p *Place) Hear(v policy.View, e policy.Effect) {
 	x := e.Container
 	s := p.of(x.Ask())

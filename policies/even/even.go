@@ -1,8 +1,9 @@
-// Package even spreads an application's containers of a kind evenly over nodes: none takes another while it holds more of them
-// than there are on average on a node that is large enough for one.
+// Package even spreads an application's containers of a kind evenly over nodes: a node takes no more while it holds
+// more of them than the average over the nodes that are large enough for one.
 //
-// It is for reduces. A node that has just ended a wave of maps has room for several, so that whoever reports first gets them all.
-// What they copy, merge and write shares one disk then, and the job ends when the fullest node does.
+// It is meant for reduces. A node that has just finished a wave of maps has room for several reduces, so the first node
+// to report would get them all. Everything they copy, merge and write would then share one disk, and the job ends when
+// the fullest node does.
 //
 // The package knows nothing of what else is on a node.
 package even
@@ -16,24 +17,24 @@ import (
 	"heddle/policy"
 )
 
-// Options are the place's.
+// Options are the options of the placement.
 type Options struct {
-	// Patience is how many seconds an application is passed over at most before any node will do.
+	// Patience is how many seconds an application may be passed over before any node will do.
 	Patience float64 `yaml:"patience"`
 }
 
-// Default waits for a few reports of other nodes.
+// Default waits for the reports of a few other nodes.
 var Default = Options{Patience: 5}
 
-// A Place refuses nodes that hold more than others.
+// A Place refuses nodes that hold more of an application's containers than others.
 type Place struct {
 	o       Options
-	refused bool        // somebody, who may not be once patience is over
-	looked  heddle.Time // when it was looked whose is
-	large   []large     // of the sizes asked for since nodes changed
+	refused bool        // an application was refused that may be accepted once its patience is over
+	looked  heddle.Time // when patience was last checked
+	large   []large     // one per size asked for since nodes last changed
 }
 
-// large is how many nodes are large enough for a container of a size.
+// large is the number of nodes that are large enough for a container of a size.
 type large struct {
 	size  heddle.Resource
 	nodes int
@@ -51,7 +52,7 @@ func New(a policy.Args) (policy.Place, error) {
 	return &Place{o: o, large: make([]large, 0, sizes)}, nil
 }
 
-// Judge implements [policy.Place]. Who has the node reserved takes it.
+// Judge implements [policy.Place]. An application that has reserved the node takes it.
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a, kind := k.App(), k.Kind()
 	all := a.Running(kind)
@@ -72,10 +73,10 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	return policy.No(heddle.NotPicked)
 }
 
-// sizes is for how many sizes it is kept how many nodes are large enough.
+// sizes is the number of sizes for which [Place] caches how many nodes are large enough.
 const sizes = 16
 
-// largeEnough is how many nodes could hold a container of a size if they were empty.
+// largeEnough returns how many nodes could hold a container of a size if they were empty.
 func (p *Place) largeEnough(v policy.View, size heddle.Resource) (nodes int) {
 	if i := slices.IndexFunc(p.large, func(l large) bool { return l.size == size }); i >= 0 {
 		return p.large[i].nodes
@@ -101,7 +102,7 @@ func (p *Place) Hear(policy.View, policy.Effect) { p.large = p.large[:0] }
 // Ticks implements [policy.Ticker].
 func (*Place) Ticks() (_, phase heddle.Span) { return every, 0 }
 
-// every is how often it is looked whether somebody's patience is over.
+// every is how often the patience of waiting applications is checked.
 const every = 3 * heddle.Second
 
 // Tick implements [policy.Ticker].

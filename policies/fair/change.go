@@ -7,7 +7,7 @@ import (
 	"heddle/policy"
 )
 
-// excuse notes which queues were brought above their maxima by what no limit was asked for.
+// excuse marks the queues that were brought above their maxima by something no limit was checked for.
 func (s *Scheduler) excuse(q *policy.Queue) {
 	for ; q != nil; q = q.Parent() {
 		if c := &s.queues[q.ID()]; !q.Used().Fits(c.max) {
@@ -16,8 +16,9 @@ func (s *Scheduler) excuse(q *policy.Queue) {
 	}
 }
 
-// Admit implements [policy.Share]: everybody who is submitted. One that runs comes from another queue only where it can go on
-// running: below what both queues are in.
+// Admit implements [policy.Share]: it accepts everything that is submitted. A running application may move in from
+// another queue only if it can go on running: the limits below the ancestor that both queues share must have room for
+// it.
 func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	a := v.App(e.App)
 	if a == nil || !s.of(a).runnable {
@@ -35,8 +36,8 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	return heddle.Fine
 }
 
-// moved takes an application over into the leaf it is in now, where it is runnable if that has not as many
-// as it may. One that is not keeps what it holds.
+// moved transfers an application to the leaf it is in now. It is runnable there if that leaf has fewer runnable
+// applications than it may. An application that is not runnable keeps what it holds.
 func (s *Scheduler) moved(v policy.View, a *policy.App) {
 	st, from := s.of(a), s.of(a).queue
 	if st.runnable {
@@ -52,7 +53,7 @@ func (s *Scheduler) moved(v policy.View, a *policy.App) {
 	s.unpark(v)
 }
 
-// User tells the name of a user, which limits go by. It must come before the user's first application.
+// User tells the name of a user, which determines limits. It must be called before the user's first application.
 func (s *Scheduler) User(id heddle.UserID, name string) {
 	for int(id) >= len(s.names) {
 		s.names = append(s.names, "")

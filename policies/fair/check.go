@@ -7,8 +7,8 @@ import (
 	"heddle/policy"
 )
 
-// Check implements [policy.Checker]: no queue above its maximum, unless that shrank with the cluster, and
-// the runnable applications as counted.
+// Check implements [policy.Checker]. It checks that no queue exceeds its maximum, unless the maximum shrank with the
+// cluster, and that the runnable applications match the counts.
 func (s *Scheduler) Check(v policy.View) (found []string) {
 	runnable := make([]int, len(s.queues))
 	for i := range s.apps {

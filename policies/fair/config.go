@@ -7,12 +7,12 @@ import (
 	"heddle"
 )
 
-// A Config is what fair-scheduler.xml and yarn.scheduler.fair.* say, with Hadoop's defaults filled in.
+// A Config holds the settings of fair-scheduler.xml and yarn.scheduler.fair.*, with Hadoop's defaults filled in.
 type Config struct {
 	Queues []QueueConfig // parents before children; the first is root
 
 	UpdateInterval       heddle.Span // 500 ms
-	UpdatePhase          heddle.Span // how long after each multiple of the interval demand is looked at
+	UpdatePhase          heddle.Span // how long after each multiple of the interval demand is updated
 	AssignMultiple       bool        // false
 	DynamicMaxAssign     bool        // true: at most half of what is free, when AssignMultiple
 	MaxAssign            int         // −1
@@ -48,11 +48,11 @@ type QueueConfig struct {
 	MaxAMShare  float64 // 0.5; −1 = off
 	Policy      Policy
 	MaxResource heddle.Resource // maxContainerAllocation; zero = the cluster's
-	Own         []string        // of maxRunningApps and maxAMShare, those that are set for this queue itself
+	Own         []string        // those of maxRunningApps and maxAMShare that are set for this queue itself
 }
 
-// An Amount is a fixed resource or a percentage of the cluster, per dimension. Unset means no bound
-// (a maximum) or nothing (a minimum).
+// An Amount is a fixed resource or a percentage of the cluster, per dimension. An unset Amount means no bound for a
+// maximum, and nothing for a minimum.
 type Amount struct {
 	Set      bool
 	Fixed    heddle.Resource
@@ -77,8 +77,8 @@ type Rule struct {
 	Nested *Rule
 }
 
-// SortQueues brings the queues into the order in which Hadoop breaks ties, by path, parents first, and
-// renumbers their parents.
+// SortQueues sorts the queues in the order in which Hadoop breaks ties, by path with parents first, and renumbers their
+// parents.
 func (c *Config) SortQueues() {
 	old := make([]string, len(c.Queues))
 	for i := range c.Queues {

@@ -2,8 +2,8 @@
 // maximum shares, fair or dominant-resource fair sharing, a share for masters, and reservations for
 // those below their share.
 //
-// It keeps that scheduler's arithmetic, its half-second-old view of demand included, and leaves out
-// preemption. It knows no XML: package conf reads the files.
+// It keeps that scheduler's arithmetic, including its half-second-old view of demand, and leaves out preemption. It
+// knows no XML: package conf reads the files.
 package fair
 
 import (
@@ -15,9 +15,9 @@ import (
 	"heddle/policy"
 )
 
-// A Scheduler is the Order, the Share, the master's Gate and the Book of a FairScheduler.
+// A Scheduler is the Order, the Share, the masters' Gate and the Book of a FairScheduler.
 type Scheduler struct {
-	policy.Unshared // has no reservation given up
+	policy.Unshared // gives up no reservations
 
 	cfg    Config
 	queues []queue
@@ -32,11 +32,11 @@ type Scheduler struct {
 type queue struct {
 	cfg      *QueueConfig
 	min, max heddle.Resource
-	excused  bool // above its maximum when the cluster last changed its size
+	excused  bool // above its maximum when the cluster was last resized, or brought above it without a check of limits
 	fair     heddle.Resource
 	demand   heddle.Resource
-	runnable int            // applications at or below
-	masters  []heddle.AppID // runnable ones of a leaf that have no master, in order of submission
+	runnable int            // applications in or below the queue
+	masters  []heddle.AppID // runnable applications of a leaf that have no master, in order of submission
 }
 
 type app struct {
@@ -49,8 +49,8 @@ type app struct {
 	demand   heddle.Resource
 }
 
-// New returns a scheduler for a configuration. names are the users' names by UserID, as far as they are known;
-// [Scheduler.User] tells others.
+// New returns a scheduler for a configuration. names holds the known users' names by UserID; [Scheduler.User] adds
+// others.
 func New(cfg Config, names []string) (*Scheduler, error) {
 	if len(cfg.Queues) == 0 || cfg.Queues[0].Parent != -1 {
 		return nil, errors.New("fair: the first queue must be root")
@@ -69,7 +69,7 @@ func New(cfg Config, names []string) (*Scheduler, error) {
 	return s, nil
 }
 
-// resize works minimum and maximum shares out for a cluster of another size.
+// resize computes minimum and maximum shares when the size of the cluster changes.
 func (s *Scheduler) resize(v policy.View) {
 	total := v.Total()
 	for i := range s.queues {
@@ -118,13 +118,13 @@ func (s *Scheduler) App(v policy.View, a *policy.App) policy.Key {
 	return s.key(v, p, a.Used(), heddle.Resource{}, st.demand, s.weight(st.demand))
 }
 
-// Steady implements [policy.Order]: of a leaf in order of submission nothing counts.
+// Steady implements [policy.Order]: in a FIFO leaf only the order of submission counts.
 func (s *Scheduler) Steady(a *policy.App) bool {
 	return s.queues[a.Queue().ID()].cfg.Policy == FIFO
 }
 
-// weight is an application's: 1, or with weights by size the logarithm of its demand. Its priority
-// counts for nothing, as in Hadoop.
+// weight returns an application's weight: 1, or the logarithm of its demand if weights go by size. Priority has no
+// effect, as in Hadoop.
 func (s *Scheduler) weight(demand heddle.Resource) float64 {
 	if s.cfg.SizeBasedWeight {
 		return float64(float32(math.Log1p(float64(demand[heddle.Memory])) / math.Ln2))
@@ -132,8 +132,8 @@ func (s *Scheduler) weight(demand heddle.Resource) float64 {
 	return 1
 }
 
-// key orders schedulables: below the minimum share first, by how far below; then by use against
-// weight. With fair sharing who wants nothing comes last.
+// key orders schedulables. Those below their minimum share come first, by how far below; then the order is by use
+// relative to weight. With fair sharing, those that want nothing come last.
 func (s *Scheduler) key(v policy.View, p Policy, used, minShare, demand heddle.Resource, weight float64) policy.Key {
 	if p == DRF {
 		return drfKey(v.Total(), used, minShare, weight)
@@ -156,7 +156,7 @@ func (s *Scheduler) key(v policy.View, p Policy, used, minShare, demand heddle.R
 	return policy.Key{idle + 1, math.MaxInt64, used[m]}
 }
 
-// drfKey compares dominant shares against weight, the other share breaking ties.
+// drfKey compares dominant shares relative to weight, with the second-largest share breaking ties.
 func drfKey(total, used, minShare heddle.Resource, weight float64) policy.Key {
 	first, second, dom := dominant(total, used)
 	if used[dom] < minShare[dom] {
@@ -174,7 +174,7 @@ func drfKey(total, used, minShare heddle.Resource, weight float64) policy.Key {
 	return policy.Key{1, bits(first / weight), bits(second / weight)}
 }
 
-// dominant returns the largest share of the cluster, the one after it, and the dimension of the largest.
+// dominant returns the largest share of the cluster, the second-largest, and the dimension of the largest.
 func dominant(total, r heddle.Resource) (first, second float64, dom heddle.Dim) {
 	for d := range r {
 		if total[d] == 0 {

@@ -49,7 +49,7 @@ func (s *Scheduler) inLine(a *policy.App, l policy.Limit) policy.Limit {
 	return l
 }
 
-// runLimit is the limit on applications that run which keeps one from being runnable: its user's, or that of the
+// runLimit returns the limit on running applications that keeps one from being runnable: its user's, or that of the
 // lowest queue that has as many as it may.
 func (s *Scheduler) runLimit(a *policy.App) (policy.Limit, bool) {
 	st := s.of(a)
@@ -89,7 +89,7 @@ func (s *Scheduler) userSetting(u heddle.UserID, most int) string {
 	return "userMaxAppsDefault = " + strconv.Itoa(most)
 }
 
-// amShare and maxApps return the setting that holds for the queue, its own or that of all queues.
+// amShare and maxApps return the setting that applies to the queue, either its own or that of all queues.
 func (q *QueueConfig) amShare() string {
 	value := " = " + strconv.FormatFloat(q.MaxAMShare, 'g', 7, 64)
 	if slices.Contains(q.Own, "maxAMShare") {

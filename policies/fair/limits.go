@@ -16,8 +16,8 @@ func (s *Scheduler) Enter(_ policy.View, q *policy.Queue) policy.Verdict {
 	return policy.Yes
 }
 
-// Allow implements [policy.Share]: demand known since the last update, the masters' share, and every
-// queue's maximum. Of a node that did not report what was asked for just now counts at once.
+// Allow implements [policy.Share]. It checks demand as of the last update, the masters' share, and every queue's
+// maximum. On a node that did not report, what was asked for just now counts at once.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
 	if !v.Prompted() && s.of(a).demand == a.Used() {
 		return policy.NoApp(heddle.NothingPending)
@@ -49,7 +49,7 @@ func (s *Scheduler) mastersFit(v policy.View, q *policy.Queue, need heddle.Resou
 	return q.Masters().Plus(need).Fits(s.mastersShare(v, c))
 }
 
-// mastersShare is what the masters of a leaf may hold together.
+// mastersShare returns how much the masters of a leaf may hold together.
 func (s *Scheduler) mastersShare(v policy.View, c *queue) heddle.Resource {
 	most := c.fair
 	free := v.Total().Minus(v.Used())
@@ -76,13 +76,12 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	return room.Max(heddle.Resource{})
 }
 
-// window is how many applications of a leaf may ask for a master's container at once. All of them have
-// nothing, so the fair order among them is that of submission: those behind could only overtake by
-// asking for a smaller container. Where those in front are larger than the masters' share has room for, others are
-// let in with the next update.
+// window is how many applications of a leaf may ask for a master's container at once. All of them hold nothing, so the
+// fair order among them is that of submission: those behind could overtake only by asking for a smaller container. If
+// those in front are too large for the masters' share, others are let in with the next update.
 const window = 16
 
-// Open implements [policy.Gate] for masters: the application must be runnable and its turn.
+// Open implements [policy.Gate] for masters: the application must be runnable, and it must be its turn.
 func (s *Scheduler) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Verdict {
 	switch st := s.of(a); {
 	case st.open:
@@ -98,14 +97,14 @@ func (s *Scheduler) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Ver
 	return policy.No(heddle.GateClosed)
 }
 
-// openMasters lets the first of a leaf that wait for a master ask, as far as the masters' share has room
-// for each alone.
+// openMasters lets the first applications of a leaf that wait for a master ask for it, if the masters' share has room
+// for that master alone.
 func (s *Scheduler) openMasters(v policy.View, id heddle.QueueID) {
 	line := s.queues[id].masters
 	s.openOf(v, line[:min(window, len(line))])
 }
 
-// openOf lets those of a line ask whose masters have room, until as many ask as may.
+// openOf lets the applications of a line ask whose masters fit, until as many ask as may.
 func (s *Scheduler) openOf(v policy.View, line []heddle.AppID) {
 	asking := 0
 	for _, app := range line {
@@ -133,7 +132,7 @@ func (s *Scheduler) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	return ids
 }
 
-// leave takes an application out of those that wait for a master.
+// leave removes an application from those that wait for a master.
 func (s *Scheduler) leave(q heddle.QueueID, id heddle.AppID) {
 	c := &s.queues[q]
 	if i := slices.Index(c.masters, id); i >= 0 {
@@ -142,7 +141,7 @@ func (s *Scheduler) leave(q heddle.QueueID, id heddle.AppID) {
 	s.apps[id].open = false
 }
 
-// Hears implements [policy.Listener]: all that demand and shares depend on.
+// Hears implements [policy.Listener]: everything that demand and shares depend on.
 func (s *Scheduler) Hears() policy.News {
 	return policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppRetried | policy.AppAsked |
 		policy.Granted | policy.Adopted | policy.Resized | policy.Ended
@@ -163,7 +162,7 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		if s.of(a).runnable {
 			s.queue(v, a.ID())
 		}
-	case policy.Adopted: // nobody asked whether the queues have room for it
+	case policy.Adopted: // nothing checked whether the queues have room for it
 		s.excuse(a.Queue())
 		s.seated(v, e.Container)
 	case policy.Resized:
@@ -176,11 +175,11 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		s.moved(v, a)
 	case policy.AppDone:
 		s.done(v, a.ID())
-	default: // changes demand alone
+	default: // affects only demand
 	}
 }
 
-// seated takes note of a container that was granted or found: whose master it is waits for none.
+// seated records a container that was granted or found: an application whose master it is no longer waits for one.
 func (s *Scheduler) seated(v policy.View, x *policy.Container) {
 	if x.Kind() == heddle.AM {
 		q := s.of(x.App()).queue
@@ -189,7 +188,7 @@ func (s *Scheduler) seated(v policy.View, x *policy.Container) {
 	}
 }
 
-// queue puts a runnable application among those that wait for a master, if it wants one.
+// queue adds a runnable application to those that wait for a master, if it wants one.
 func (s *Scheduler) queue(v policy.View, id heddle.AppID) {
 	if v.App(id).Waiting(heddle.AM) == 0 {
 		return
@@ -201,7 +200,7 @@ func (s *Scheduler) queue(v policy.View, id heddle.AppID) {
 	s.openMasters(v, q)
 }
 
-// run makes an application runnable if its queues and its user have not as many as they may.
+// run makes an application runnable if its queues and its user have fewer than they may.
 func (s *Scheduler) run(v policy.View, id heddle.AppID) bool {
 	st := &s.apps[id]
 	if most := s.userLimit(st.user); most > 0 && s.users[st.user] >= most {
@@ -247,7 +246,7 @@ func (s *Scheduler) done(v policy.View, id heddle.AppID) {
 	s.unpark(v)
 }
 
-// unpark makes those runnable that have become so, in order of submission.
+// unpark makes parked applications runnable that can be now, in order of submission.
 func (s *Scheduler) unpark(v policy.View) {
 	s.parked = slices.DeleteFunc(s.parked, func(p heddle.AppID) bool { return s.run(v, p) })
 }
@@ -255,8 +254,8 @@ func (s *Scheduler) unpark(v policy.View) {
 // Beside implements [policy.Book].
 func (s *Scheduler) Beside(policy.View, *policy.Ask) bool { return true }
 
-// Reserve implements [policy.Book]: for applications below their fair share, for asks that are large,
-// on a small part of the nodes.
+// Reserve implements [policy.Book]: it reserves for applications below their fair share, for large asks, on a small
+// part of the nodes.
 func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
 	a := k.App()
 	st := s.of(a)
@@ -284,7 +283,7 @@ func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
 	}
 }
 
-// reservable is how many of so many nodes one application may reserve.
+// reservable returns how many of the given number of nodes one application may reserve.
 func (s *Scheduler) reservable(nodes int) int {
 	return int(math.Ceil(float64(nodes) * s.cfg.ReservableNodes))
 }
@@ -297,8 +296,8 @@ func below(v policy.View, p Policy, a, b heddle.Resource) bool {
 	return a[heddle.Memory] < b[heddle.Memory]
 }
 
-// largeEnough reports whether nodes are reserved for containers of a size. Under DRF the smaller share
-// decides between equal dominant ones.
+// largeEnough reports whether nodes are reserved for containers of a size. Under DRF the smaller share decides if the
+// dominant ones are equal.
 func (s *Scheduler) largeEnough(v policy.View, p Policy, size heddle.Resource) bool {
 	least := s.cfg.Increment.Times(s.cfg.ReservationThreshold)
 	if p != DRF {
@@ -318,8 +317,8 @@ func (s *Scheduler) Keep(v policy.View, k *policy.Ask, _ *policy.Node) bool {
 	return s.fitsMax(q, k.Size())
 }
 
-// Floor implements [policy.Book]: where no ask is large enough to reserve a node, only nodes with room
-// for one are worth an offer; but where asks wait for places by counting offers, every offer counts.
+// Floor implements [policy.Book]. If no ask is large enough to reserve a node, only nodes with room for an ask are
+// worth an offer. But if asks wait for places by counting offers, every offer counts.
 func (s *Scheduler) Floor(v policy.View, largest heddle.Resource) heddle.Resource {
 	if s.cfg.NodeThreshold >= 0 && s.cfg.RackThreshold >= 0 && !s.cfg.Continuous {
 		return heddle.Resource{}
@@ -332,7 +331,7 @@ func (s *Scheduler) Floor(v policy.View, largest heddle.Resource) heddle.Resourc
 	return heddle.Unbounded
 }
 
-// Beat is how much one heartbeat may bring under this configuration.
+// Beat returns the limits on what one heartbeat may assign under this configuration.
 func (c *Config) Beat() policy.Beat {
 	if !c.AssignMultiple {
 		return policy.Beat{Containers: 1}

@@ -18,7 +18,7 @@ func (s *Scheduler) Ticks() (every, phase heddle.Span) {
 	return s.cfg.UpdateInterval, s.cfg.UpdatePhase
 }
 
-// Tick implements [policy.Ticker]: demand, then fair shares, as of now.
+// Tick implements [policy.Ticker]. It updates demand, then fair shares.
 func (s *Scheduler) Tick(v policy.View) bool {
 	if !s.dirty {
 		return false
@@ -50,7 +50,7 @@ func (s *Scheduler) updateDemand(_ policy.View, q *policy.Queue) {
 	c.demand = c.demand.Min(c.max)
 }
 
-// party is one of those who share.
+// A party is one of those that share.
 type party struct {
 	weight   float64
 	min, max int64
@@ -127,8 +127,8 @@ func (s *Scheduler) runnable(q *policy.Queue) []*policy.App {
 	return out
 }
 
-// divide finds the ratio of share to weight at which the shares, kept between minimum and maximum, use
-// the total up: doubling until it is bracketed, then bisection.
+// divide finds the ratio of share to weight at which the shares, kept between minimum and maximum, use up the total. It
+// doubles the ratio until it is bracketed, then bisects.
 func divide(ps []party, total int64) {
 	var most int64
 	free := false

@@ -13,7 +13,7 @@ func New(a policy.Args) (policy.Order, error) {
 	return Order{}, a.Decode(&struct{}{})
 }
 
-// Queue implements [policy.Order]: queues in the order they are listed.
+// Queue implements [policy.Order]: queues go in the order they are listed.
 func (Order) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
 
 // App implements [policy.Order].

@@ -9,23 +9,24 @@ import (
 )
 
 const (
-	lately     = 100 // so many applications of any user and name are remembered; the oldest goes first
-	leastAsked = 5   // of these there must be for the next one to be expected to ask for as much
+	lately     = 100 // number of applications of any user and name that are remembered; the oldest is dropped first
+	leastAsked = 5   // number of these from which on the next application is expected to ask for as much
 )
 
-// usually is the part of the applications that asked lately that did not ask for more than the next one is expected to.
+// usually is the part of the applications that asked lately that did not exceed what the next one is expected to ask
+// for.
 const usually = 0.9
 
-// A history is what applications asked for first that asked lately. It begins anew with the process, and when the
-// configuration is read again: it only says how much is usual, and five applications are enough to say so.
+// A history records what applications that asked lately asked for first. It starts empty with the process, and when the
+// configuration is read again: it only tells how much is usual, and five applications are enough for that.
 type history struct {
 	recent []heddle.Resource
-	next   int // the oldest of recent, once these are as many as lately
+	next   int // the oldest of recent, once recent holds as many as lately
 
-	sorted []heddle.Resource // room for usual to work in
+	sorted []heddle.Resource // scratch space of usual
 }
 
-// expects is what an application will ask for first: nothing where nobody knows.
+// expects returns what an application is expected to ask for first: nothing if unknown.
 func (h *history) expects(a *policy.App, total heddle.Resource) heddle.Resource {
 	f := a.Facts()
 	if f.Demand.Containers > 0 {
@@ -37,7 +38,7 @@ func (h *history) expects(a *policy.App, total heddle.Resource) heddle.Resource 
 	return h.usual(total)
 }
 
-// usual is what no more than a tenth of the applications that asked lately asked more than, by the dominant share.
+// usual returns what only a tenth of the applications that asked lately exceeded, by dominant share.
 func (h *history) usual(total heddle.Resource) heddle.Resource {
 	if len(h.recent) < leastAsked {
 		return heddle.Resource{}
@@ -47,7 +48,7 @@ func (h *history) usual(total heddle.Resource) heddle.Resource {
 	return h.sorted[int(usually*float64(len(h.sorted)))]
 }
 
-// note remembers what an application asks for now, which is the first that it asks for.
+// note remembers what an application asks for now, which is its first request.
 func (h *history) note(a *policy.App) {
 	first := a.Pending()
 	if len(h.recent) < lately {

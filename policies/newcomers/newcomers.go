@@ -1,20 +1,20 @@
-// Package newcomers holds room back for applications whose masters are starting. A master takes seconds to start and
-// to ask for its first task. What comes free meanwhile would go to applications that run already, and the new one
-// would wait until their tasks end.
+// Package newcomers holds room back for applications whose masters are starting. A master takes seconds to start and to
+// ask for its first task. Room that comes free meanwhile would go to running applications, and the new one would wait
+// until their tasks end.
 //
-// For each application that has a master and no task yet, as much is kept free as it is expected to ask for first: its
-// demand where that is known at submission, else what the last application of the same user and name asked for first,
-// else what nine in ten of the applications that asked lately did not exceed. That is at least as much as its master holds
-// and [Options].Least of the cluster, and at most [Options].Each where that is more.
+// For each application that has a master and no task yet, the package keeps free as much as the application is expected
+// to ask for first: its demand if that is known at submission; else what the last application of the same user and name
+// asked for first; else what nine in ten of the applications that asked lately did not exceed. The amount is at least
+// as much as its master holds and [Options].Least of the cluster, and at most [Options].Each if that is more.
 //
-// Large applications leave that room: those whose tasks would hold more than [Options].Most of the cluster. Masters,
-// applications of which no task runs, and small applications may take it. So may an application that has less left than the
-// newcomer is expected to ask for. It is bounded three times: a newcomer counts for as long as [Options].Wait after its
-// master was granted, no more than [Options].Most of the cluster is held back in all, and nobody is passed over for longer
-// than [Options].Patience because of it.
+// Large applications leave that room alone: those whose tasks would hold more than [Options].Most of the cluster.
+// Masters, applications of which no task runs, and small applications may take it. So may an application that has less
+// left than the newcomer is expected to ask for. The room is bounded in three ways: a newcomer counts for at most
+// [Options].Wait after its master was granted, no more than [Options].Most of the cluster is held back in all, and no
+// application is passed over for longer than [Options].Patience because of it.
 //
-// What is kept lies idle while large applications wait: the gauge newcomers.waste counts that. docs/mechanisms.md has the
-// figures beside what comes of it.
+// Room that is held back lies idle while large applications wait: the gauge newcomers.waste counts that.
+// docs/mechanisms.md compares these figures with the benefit.
 package newcomers
 
 import (
@@ -25,52 +25,52 @@ import (
 	"heddle/policy"
 )
 
-// Options are the share's.
+// Options are the options of the share.
 type Options struct {
 	// Wait is for how many seconds after its master was granted room is held back for an application.
 	Wait float64 `yaml:"wait"`
-	// Most is the part of the cluster that is held back at most for all, and that the tasks of an application hold
-	// at most that may take of it.
+	// Most is the largest part of the cluster that is held back for all newcomers together. It is also the most that an
+	// application's tasks may hold if the application is to take of that room.
 	Most float64 `yaml:"most"`
-	// Each is the part of the cluster that is held back at most for an application because it is expected to ask for
+	// Each is the largest part of the cluster that is held back for one application because it is expected to ask for
 	// so much.
 	Each float64 `yaml:"each"`
 	// Least is the part of the cluster that is held back for an application however little it is expected to ask for.
 	Least float64 `yaml:"least"`
-	// Patience is how many seconds an application is passed over at most before it may take what is held back.
+	// Patience is how many seconds an application may be passed over before it may take what is held back.
 	Patience float64 `yaml:"patience"`
 }
 
-// Default holds room back for as long as a master usually takes to start and to ask, and a tenth of the cluster at
-// most.
+// Default holds room back for as long as a master usually takes to start and to ask, and at most a tenth of the
+// cluster.
 var Default = Options{Wait: 10, Most: 0.1, Each: 0.05, Least: 0.02, Patience: 60}
 
 // A Share holds room back.
 type Share struct {
-	// Unshared says what applications are told. What is held back comes free in seconds, and no master should give up
-	// tasks for it.
+	// Unshared answers what applications are told. Room that is held back comes free in seconds, and no master should
+	// give up tasks for it.
 	policy.Unshared
 
 	o       Options
-	waiting []newcomer // by the time of the master's grant
+	waiting []newcomer // ordered by when the master was granted
 	apps    []appState
 	held    heddle.Resource
 	asks    history
 	waste   waste
-	looked  heddle.Time // when it was looked last whose time is over
+	looked  heddle.Time // when patience was last checked
 }
 
-// A newcomer is an application that room is held back for.
+// A newcomer is an application for which room is held back.
 type newcomer struct {
 	app     heddle.AppID
 	until   heddle.Time
 	room    heddle.Resource
-	expects float64 // what it is expected to ask for, by the dominant share; 0 where nobody knows
+	expects float64 // what it is expected to ask for, as a dominant share; 0 if unknown
 }
 
-// appState is what is known of an application, by its id.
+// appState is what is known of an application; states are indexed by application id.
 type appState struct {
-	counted bool // it stands in waiting
+	counted bool // it is in waiting
 	asked   bool // it has asked for a task
 }
 
@@ -114,15 +114,16 @@ func (s *Share) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.R
 	return policy.NoApp(heddle.ShareLimit)
 }
 
-// small reports whether an application's tasks would hold no more with another one than is held back at most.
+// small reports whether an application's tasks, with one more, would hold no more than the most that is held back.
 func (s *Share) small(v policy.View, a *policy.App, need heddle.Resource) bool {
 	return v.Fits(a.UsedByTasks().Plus(need), v.Total().Part(s.o.Most))
 }
 
-// all is what is held back now for all who wait.
+// all returns what is held back now for all newcomers.
 func (s *Share) all(v policy.View) heddle.Resource { return s.held.Min(v.Total().Part(s.o.Most)) }
 
-// hold is what is held back from an application: not what is for those that are expected to ask for more than it has left.
+// hold returns what is held back from an application. It leaves out room for newcomers expected to ask for more than
+// the application has left.
 func (s *Share) hold(v policy.View, a *policy.App) heddle.Resource {
 	left, _ := a.Tasks()
 	share, held := left.Share(v.Total()), s.held
@@ -155,7 +156,7 @@ func (s *Share) Hear(v policy.View, e policy.Effect) {
 	s.waste.settle(v, s.all(v))
 }
 
-// state is what is known of an application.
+// state returns the state of an application.
 func (s *Share) state(id heddle.AppID) *appState {
 	for int(id) >= len(s.apps) {
 		s.apps = append(s.apps, appState{})
@@ -193,7 +194,7 @@ func (s *Share) forget(id heddle.AppID) {
 	}
 }
 
-// drop holds back no longer what is for the i-th of those who wait. Who was refused for it is asked about again.
+// drop stops holding room back for the i-th newcomer. Applications refused because of it are considered again.
 func (s *Share) drop(i int) {
 	s.apps[s.waiting[i].app].counted = false
 	s.held = s.held.Minus(s.waiting[i].room)
@@ -201,13 +202,13 @@ func (s *Share) drop(i int) {
 	s.waste.refused = false
 }
 
-// every is how often the time is looked at.
+// every is how often the policy checks whose time is over.
 const every = heddle.Second
 
 // Ticks implements [policy.Ticker].
 func (s *Share) Ticks() (_, phase heddle.Span) { return every, 0 }
 
-// Tick implements [policy.Ticker]: room is held back no longer for those who asked for nothing in time.
+// Tick implements [policy.Ticker]: it stops holding room back for newcomers that asked for nothing in time.
 func (s *Share) Tick(v policy.View) bool {
 	looked, before := s.looked, len(s.waiting)
 	s.looked = v.Now()

@@ -5,17 +5,18 @@ import (
 	"heddle/policy"
 )
 
-// waste counts what was free and held back while somebody was refused who would have fitted. It decides nothing.
+// waste measures how much room was free and held back while an application was refused that would have fitted. It has
+// no effect on decisions.
 type waste struct {
-	refused bool // somebody was, since room was last held back no longer for an application
+	refused bool // an application was refused since room for a newcomer was last released
 
 	began, since heddle.Time
-	known        bool    // began is
-	idle         float64 // the share of the cluster since then
-	sum          float64 // seconds of the whole cluster until then
+	known        bool    // began is set
+	idle         float64 // the share of the cluster that has been wasted since then
+	sum          float64 // wasted time until then, in seconds of the whole cluster
 }
 
-// refuses takes in that somebody is refused for what is held back.
+// refuses records that an application is refused because of what is held back.
 func (w *waste) refuses(v policy.View, hold heddle.Resource) {
 	if !w.refused {
 		w.refused = true
@@ -23,7 +24,7 @@ func (w *waste) refuses(v policy.View, hold heddle.Resource) {
 	}
 }
 
-// settle takes in that what is held back, free or refused has changed.
+// settle records that what is held back, free or refused has changed.
 func (w *waste) settle(v policy.View, hold heddle.Resource) {
 	if !w.known {
 		w.known, w.began, w.since = true, v.Now(), v.Now()
@@ -36,7 +37,7 @@ func (w *waste) settle(v policy.View, hold heddle.Resource) {
 	}
 }
 
-// part is the part of the cluster's time until now.
+// part returns the wasted part of the cluster's time until now.
 func (w *waste) part(now heddle.Time) float64 {
 	span := now.Since(w.began).Seconds()
 	if !w.known || span <= 0 {
@@ -45,7 +46,7 @@ func (w *waste) part(now heddle.Time) float64 {
 	return (w.sum + w.idle*now.Since(w.since).Seconds()) / span
 }
 
-// Gauges implements [policy.Gauged]: what is held back, and what of the cluster's time that has wasted.
+// Gauges implements [policy.Gauged]: what is held back, and the part of the cluster's time that this has wasted.
 func (s *Share) Gauges(v policy.View, emit func(name string, value float64)) {
 	emit("newcomers.held", s.all(v).Share(v.Total()))
 	emit("newcomers.waste", s.waste.part(v.Now()))

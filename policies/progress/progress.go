@@ -1,5 +1,5 @@
-// Package progress estimates how long a container is still held from how far its task says it is. It is
-// the baseline of estimates: it assumes that a task goes on as it went so far.
+// Package progress estimates how much longer a container will be held from the progress its task reports. It is the
+// baseline for estimates: it assumes that a task continues at its mean rate so far.
 //
 // It knows nothing of what tasks do.
 package progress

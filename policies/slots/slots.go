@@ -8,9 +8,9 @@ import (
 	"heddle/policy"
 )
 
-// Options are the order's.
+// Options are the options of the order.
 type Options struct {
-	Kind string `yaml:"kind"` // of the slots that are shared: map or reduce; the lane's own
+	Kind string `yaml:"kind"` // the kind of slots that are shared, map or reduce: the lane's own
 }
 
 // Order is fair sharing of one kind's slots among jobs.
@@ -35,20 +35,20 @@ func New(a policy.Args) (policy.Order, error) {
 	return nil, errors.New("slots: kind must be map or reduce, the kind of the lane's slots")
 }
 
-// Weight is a job's weight by its priority: doubled with each step from normal (0) up, halved with each
-// step down, two steps at the most, as Hadoop's five priorities have it.
+// Weight returns a job's weight for its priority. The weight doubles with each step above normal (0) and halves with
+// each step below, for at most two steps, like Hadoop's five priorities.
 func Weight(priority int32) float64 {
 	return math.Ldexp(1, int(min(max(priority, -2), 2)))
 }
 
-// Need is how much of a share a job has had: running slots against its weight. The smallest goes first.
+// Need returns how much of its share a job has had: running slots relative to its weight. The smallest goes first.
 func Need(running int, weight float64) float64 { return float64(running) / weight }
 
-// Queue implements [policy.Order]: queues in the order they are listed.
+// Queue implements [policy.Order]: queues go in the order they are listed.
 func (Order) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
 
 // App implements [policy.Order]. Ties go to the earlier job.
 func (o Order) App(_ policy.View, a *policy.App) policy.Key {
 	need := Need(a.Running(o.kind), Weight(a.Priority()))
-	return policy.Key{int64(math.Float64bits(need))} // of numbers not below 0, bits are in the same order
+	return policy.Key{int64(math.Float64bits(need))} // the bits of non-negative floats sort like the floats
 }

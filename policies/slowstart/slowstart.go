@@ -13,7 +13,7 @@ import (
 	"heddle/policy"
 )
 
-// Options are the gate's.
+// Options are the options of the gate.
 type Options struct {
 	Completed float64 `yaml:"completed"` // fraction of the maps, 0–1
 }
@@ -21,7 +21,7 @@ type Options struct {
 // Default is Hadoop's mapreduce.job.reduce.slowstart.completedmaps.
 var Default = Options{Completed: 0.05}
 
-// A Gate opens for reduces.
+// A Gate opens for reduces once enough maps are done.
 type Gate struct{ completed float64 }
 
 // New returns the gate.
@@ -36,8 +36,8 @@ func New(a policy.Args) (policy.Gate, error) {
 	return Gate{o.Completed}, nil
 }
 
-// Open implements [policy.Gate]: everything once enough maps are done, nothing before. A job whose
-// number of maps is unknown is not held back, nor one whose maps are over: it may do without those that failed.
+// Open implements [policy.Gate]: it refuses everything until enough maps are done, then nothing. It does not hold back
+// a job whose number of maps is unknown, nor one whose maps are over: it may do without those that failed.
 func (g Gate) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 	if over := a.Begun() && a.MapsOver(); !over && a.Finished(heddle.Map) < g.wanted(a) {
 		return policy.No(heddle.GateClosed)
@@ -48,7 +48,7 @@ func (g Gate) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 // Needs implements [policy.Needer].
 func (Gate) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Sizes: true}} }
 
-// wanted is how many of a job's maps must be done.
+// wanted returns how many of a job's maps must be done.
 func (g Gate) wanted(a *policy.App) int { return int(math.Ceil(g.completed * float64(a.Facts().Maps))) }
 
 // Limit implements [policy.Limiter].

@@ -18,7 +18,7 @@ func New(a policy.Args) (policy.Place, error) { return Place{}, a.Decode(&struct
 // NewPack returns pack.
 func NewPack(a policy.Args) (policy.Place, error) { return Place{pack: true}, a.Decode(&struct{}{}) }
 
-// Judge implements [policy.Place]; it is asked for reservations only.
+// Judge implements [policy.Place]; it is called for reservations only.
 func (Place) Judge(policy.View, *policy.Ask, *policy.Node, heddle.Locality) policy.Verdict {
 	return policy.Yes
 }
