@@ -11,8 +11,8 @@ import (
 )
 
 // Alone returns a plan that runs each job of p with the cluster to itself, once for each seed: in one run under the
-// profile fifo, the next job once the one before has ended, in one queue and without faults. As a stock ResourceManager
-// only where p runs all its profiles so. The jobs of its results are those of p's, in their order.
+// profile fifo, each job once the one before has ended, in one queue and without faults. It runs as a stock
+// ResourceManager only if p runs all its profiles so. The jobs of its results are those of p, in the same order.
 func (p *Plan) Alone() (*Plan, error) {
 	fifo, err := policies.Load("fifo", nil)
 	if err != nil {
@@ -27,12 +27,12 @@ func (p *Plan) Alone() (*Plan, error) {
 	return &q, nil
 }
 
-// Clairvoyant returns a plan that is p but for the order of applications within their queues: the one with the least
-// work left goes first. Its work is what its containers held of the cluster, as a dominant share, times how long,
-// when it ran alone, and counts as done as containers end. All else of a profile stays: limits, gates and places.
-// alone are the results of [Plan.Alone], by seed.
+// Clairvoyant returns a plan that differs from p only in the order of applications within their queues: the one with
+// the least work left goes first. An application's work is what its containers held of the cluster when it ran alone,
+// as a dominant share, times how long they held it. Work counts as done as containers end. Everything else of a profile
+// stays: limits, gates and places. alone holds the results of [Plan.Alone], by seed.
 //
-// What comes of it is an estimate of what ordering could reach. It is no bound: other orders may be better.
+// The result is an estimate of what ordering could reach. It is not a bound: other orders may be better.
 func (p *Plan) Clairvoyant(alone []*sim.Result) *Plan {
 	var total heddle.Resource
 	for i := range p.Nodes {
@@ -46,8 +46,8 @@ func (p *Plan) Clairvoyant(alone []*sim.Result) *Plan {
 	return &q
 }
 
-// SetAlone notes in the jobs of runs, by profile and then by seed, how long each takes with the cluster to itself. alone
-// are the results of [Plan.Alone].
+// SetAlone records in the jobs of runs, indexed by profile and then by seed, how long each takes with the cluster to
+// itself. alone holds the results of [Plan.Alone].
 func SetAlone(runs [][]*sim.Result, alone []*sim.Result) {
 	for _, of := range runs {
 		for s, r := range of {
@@ -63,11 +63,11 @@ func SetAlone(runs [][]*sim.Result, alone []*sim.Result) {
 	}
 }
 
-// A need is what a job's containers took when it ran alone.
+// A need is what a job's containers used when it ran alone.
 type need struct {
 	work  [heddle.NumKinds]float64 // dominant share × seconds
 	count [heddle.NumKinds]int
-	never bool // it did not succeed alone: what it needs nobody knows
+	never bool // it did not succeed alone: its needs are unknown
 }
 
 func needs(r *sim.Result, total heddle.Resource) []need {
@@ -77,7 +77,7 @@ func needs(r *sim.Result, total heddle.Resource) []need {
 	}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
-		if t.Ended < t.Granted { // the run was cut before
+		if t.Ended < t.Granted { // the run was cut short before
 			continue
 		}
 		n := &out[t.Job]
@@ -87,20 +87,20 @@ func needs(r *sim.Result, total heddle.Resource) []need {
 	return out
 }
 
-// A knowing order serves the application with the least work left first. Queues are another's to order.
+// A knowing order serves the application with the least work left first. Another order orders the queues.
 type knowing struct {
 	policy.Order
 	*knowledge
 }
 
-// knowledge is what each application of a run needs in all.
+// knowledge is the total need of each application of a run.
 type knowledge struct {
 	needs      []need
 	submitting int     // the job that is being submitted
 	of         []*need // by application
 }
 
-// know has the orders of a set know what jobs need.
+// know makes the orders of a set know what jobs need.
 func know(set *policy.Set, needs []need) *knowledge {
 	k := &knowledge{needs: needs}
 	for i := range set.Lanes {
@@ -123,7 +123,7 @@ func (k *knowledge) Hear(_ policy.View, e policy.Effect) {
 // Steady implements [policy.Order]: work left changes as containers end.
 func (o *knowing) Steady(*policy.App) bool { return false }
 
-// App implements [policy.Order]: by priority, then by the work that is left; last where nobody knows that.
+// App implements [policy.Order]: by priority, then by work left. Applications whose work is unknown come last.
 func (o *knowing) App(_ policy.View, a *policy.App) policy.Key {
 	n, left := o.of[a.ID()], 0.0
 	if n.never {

@@ -1,9 +1,9 @@
-// Package exp puts experiments together: a workload, a cluster, a configuration and profiles become
-// simulator runs, and the runs a comparison.
+// Package exp puts experiments together: it turns a workload, a cluster, a configuration and profiles into simulator
+// runs, and the runs into a comparison.
 //
-// It neither simulates nor decides: it builds runs, starts them and collects their results. A [Plan] is that for any
-// workload, an [Experiment] for one of a paper's beside what was published. The papers' experiments stand in folders of
-// their own, which this package does not know; package catalogue lists them.
+// It neither simulates nor decides: it builds runs, starts them and collects their results. A [Plan] does that for any
+// workload, an [Experiment] for one of a paper, compared with what was published. The papers' experiments are in their
+// own folders, which this package does not know; package catalogue lists them.
 package exp
 
 import (
@@ -23,7 +23,7 @@ import (
 	"heddle/workload"
 )
 
-// A Plan is what to run: every profile with every seed.
+// A Plan says what to run: every profile with every seed.
 type Plan struct {
 	Workload *workload.Workload
 	Profiles []*policies.Profile
@@ -35,40 +35,40 @@ type Plan struct {
 	Effects   world.Effects
 	Faults    func(seed uint64) []sim.Fault
 
-	// Prepare may change the policies of a run before it begins; nil = they run as the profile has them.
+	// Prepare may change the policies of a run before it begins; nil = policies run as the profile has them.
 	Prepare func(run int, set *policy.Set)
 
-	// Rebuild makes the workload of another seed, where it is drawn by seed; nil = always the same.
+	// Rebuild makes the workload of another seed, if workloads are drawn by seed; nil = always the same.
 	Rebuild func(seed uint64) (*workload.Workload, error)
 
-	Stock      bool // every profile is run as a stock ResourceManager would: see [sim.Options]
+	Stock      bool // run every profile as a stock ResourceManager would: see [sim.Options]
 	PromptEnds bool // likewise
 	Given      bool
 	Costs      *sim.Costs // of the given world: see [sim.Options]
 	Parts      []sim.JobParts
 	Loads      []sim.Load
 	KeepTasks  bool
-	Trace      bool // keep predictions, and what tasks were given and used
+	Trace      bool // keep predictions, and what tasks were given and what they used
 	EveryBeat  bool
 	Check      bool
 	MaxTime    heddle.Time
-	Workers    int // runs at once; 0 = one a processor
+	Workers    int // concurrent runs; 0 = one per processor
 
 	apart bool     // jobs run one after the other: see [Plan.Alone]
-	needs [][]need // by seed and job, of a plan whose orders know them: see [Plan.Clairvoyant]
+	needs [][]need // by seed and job, if the orders know them: see [Plan.Clairvoyant]
 
-	// Report is told how far each run is; it is called from several goroutines, one call at a time.
+	// Report is called with the progress of each run, from several goroutines but one call at a time.
 	Report func(run int, p sim.Progress)
-	// Done is told of every run that ended, in the order in which they end.
+	// Done is called for every run that ended, in the order in which they end.
 	Done func(run int, r *sim.Result)
 	Stop func() bool
 }
 
-// Runs is how many runs the plan has.
+// Runs returns the number of runs in the plan.
 func (p *Plan) Runs() int { return len(p.Profiles) * len(p.Seeds) }
 
-// Run runs the plan. The results stand by profile, then by seed; where Stop ended it early, runs that
-// had not begun are missing (nil).
+// Run runs the plan. The results are indexed by profile, then by seed. If Stop ended the plan early, runs that had not
+// begun are nil.
 func (p *Plan) Run() ([][]*sim.Result, error) {
 	out := make([][]*sim.Result, len(p.Profiles))
 	for i := range out {
@@ -151,8 +151,8 @@ func (p *Plan) countCPU() bool {
 	return true
 }
 
-// ScaleTo returns the factor by which the times between submissions must be multiplied so that the
-// work the jobs offer, by the first seed, is load of what the cluster can do.
+// ScaleTo returns the factor by which the times between submissions must be multiplied for the work the jobs offer,
+// with the first seed, to be the given load of what the cluster can do.
 func (p *Plan) ScaleTo(load float64) (float64, error) {
 	wl := p.Workload
 	if p.Rebuild != nil {
@@ -168,7 +168,7 @@ func (p *Plan) ScaleTo(load float64) (float64, error) {
 	return bound.ScaleFor(load, jobs, total)
 }
 
-// Space spaces the jobs of w, which stands for the plan's workload of a seed, so that they offer a load: see
+// Space spaces the jobs of w, which replaces the plan's workload for a seed, so that they offer a load: see
 // [Plan.ScaleTo]. It returns the factor.
 func (p *Plan) Space(w *workload.Workload, seed uint64, load float64) (factor float64, err error) {
 	q := *p
@@ -179,8 +179,8 @@ func (p *Plan) Space(w *workload.Workload, seed uint64, load float64) (factor fl
 	return factor, err
 }
 
-// route builds a profile's policies and finds every job's queue in its tree. Jobs that the
-// configuration would turn away get no queue, and are rejected as they arrive.
+// route builds a profile's policies and finds every job's queue in its tree. Jobs that the configuration would turn
+// away get no queue and are rejected on arrival.
 func route(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, seed uint64) (*policies.Built, []heddle.QueueID, []heddle.UserID, error) {
 	env := policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: seed}
 	users := make([]heddle.UserID, len(wl.Jobs))
@@ -218,8 +218,7 @@ func route(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, see
 	return b, queues, users, nil
 }
 
-// place finds the path of every job's queue; for the fair scheduler it creates the queues its rules
-// create.
+// place finds the path of every job's queue. For the fair scheduler it also creates the queues that its rules create.
 func place(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, env *policies.Env, seed uint64) ([]string, error) {
 	paths := make([]string, len(wl.Jobs))
 	switch profile.Queues {
@@ -262,14 +261,14 @@ func place(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, env
 	return paths, nil
 }
 
-// phase is when within its interval the fair scheduler looks at demand. Nothing else in a cluster keeps
-// step with that, so it differs by seed; multiples of the golden ratio spread few seeds evenly.
+// phase returns when within its interval the fair scheduler updates demand. Nothing else in a cluster is synchronised
+// with that, so it differs by seed; multiples of the golden ratio spread a few seeds evenly.
 func phase(seed uint64, interval heddle.Span) heddle.Span {
 	_, part := math.Modf(float64(seed%1024) * math.Phi)
 	return heddle.Span(part * float64(interval))
 }
 
-// Cluster returns n nodes of a size in racks racks of equal size.
+// Cluster returns n nodes of the given size in racks racks of equal size.
 func Cluster(n, racks int, size heddle.Resource) []world.NodeSpec {
 	nodes := make([]world.NodeSpec, n)
 	for i := range nodes {
@@ -278,7 +277,7 @@ func Cluster(n, racks int, size heddle.Resource) []world.NodeSpec {
 	return nodes
 }
 
-// FromList turns a list of nodes into a cluster; size holds for nodes that state none.
+// FromList turns a list of nodes into a cluster; size applies to nodes that state none.
 func FromList(list []workload.Node, size heddle.Resource) ([]world.NodeSpec, error) {
 	racks := map[string]heddle.RackID{}
 	var nodes []world.NodeSpec

@@ -6,18 +6,18 @@ import (
 	"heddle/sim"
 )
 
-// An Outcome is what an experiment came to.
+// An Outcome is the result of an experiment.
 type Outcome struct {
 	Experiment *Experiment
 	Seeds      []uint64
-	Metrics    []Judged  // one a metric of the experiment, in order
-	Mutations  []Mutated // one a mutation; empty where they were not run
-	Effects    []Effect  // the headline without each effect that the world has; empty where it has none, or that was not run
-	Sweeps     []Swept   // one a sweep of the experiment; empty where they were not run
-	All        []Runs    // of every seed; the first was traced
+	Metrics    []Judged  // one per metric of the experiment, in order
+	Mutations  []Mutated // one per mutation; empty if they were not run
+	Effects    []Effect  // the headline without each effect that the world has; empty if it has none, or if this was not run
+	Sweeps     []Swept   // one per sweep of the experiment; empty if they were not run
+	All        []Runs    // by seed; the first was traced
 }
 
-// A Mutated is what a mutation came to: the figures that it is to lose, in order.
+// A Mutated is the result of a mutation: the figures that should be lost with it, in order.
 type Mutated struct {
 	*Mutation
 	Figures []Judged // with the mistake
@@ -26,14 +26,14 @@ type Mutated struct {
 // An Effect is the headline with one effect of the world switched off.
 type Effect struct {
 	Name    string
-	With    float64 // the same seed in the whole world
+	With    float64 // with the same seed in the whole world
 	Without float64
-	LivesOn bool // the experiment says that its gain lives off this effect
-	Defect  bool // … and most of the gain survives without it
+	LivesOn bool // the experiment says that its gain depends on this effect
+	Defect  bool // … but most of the gain survives without it
 	Lost    bool // most of the gain does not survive without it, whatever the experiment says
 }
 
-// A Swept is what a sweep came to: a row an arm, a spread a column.
+// A Swept is the result of a sweep: one row per arm, one spread per column.
 type Swept struct {
 	*Sweep
 	Cells [][]Spread
@@ -58,8 +58,7 @@ func (e *Experiment) judge(parts []part, seeds []uint64, o *Options) *Outcome {
 	return out
 }
 
-// beside adds to an outcome what stands beside the metrics: mutations, effects of the world and sweeps, as far as they
-// were run.
+// beside adds to an outcome what accompanies the metrics: mutations, effects of the world and sweeps, if they were run.
 func (e *Experiment) beside(out *Outcome, parts []part, o *Options) {
 	for i := range e.Mutations {
 		if o.Mutations {
@@ -82,12 +81,12 @@ func (e *Experiment) beside(out *Outcome, parts []part, o *Options) {
 	}
 }
 
-// undecided says whether more seeds may decide on a figure.
+// undecided reports whether more seeds may decide a figure.
 func (o *Outcome) undecided() bool {
 	return slices.ContainsFunc(o.Metrics, func(m Judged) bool { return m.Verdict == Undecided })
 }
 
-// mutated judges the figures that a mutation is to lose.
+// mutated judges the figures that a mutation should lose.
 func (e *Experiment) mutated(m *Mutation, parts []part, o *Options) Mutated {
 	out := Mutated{Mutation: m}
 	var all []Runs
@@ -102,7 +101,7 @@ func (e *Experiment) mutated(m *Mutation, parts []part, o *Options) Mutated {
 	return out
 }
 
-// judge says whether the headline survives without the effect.
+// judge decides whether the headline survives without the effect.
 func (x *Effect) judge() {
 	x.Lost = x.With > 0 && x.Without < survives*x.With
 	x.Defect = x.LivesOn && x.With > 0 && x.Without >= survives*x.With
@@ -125,7 +124,7 @@ func (s *Sweep) judge(parts []part, all []Runs, o *Options) Swept {
 	return out
 }
 
-// resultOf returns the run of an arm of a sweep.
+// resultOf returns the result of an arm of a sweep for a seed. It panics if that was not run.
 func resultOf(parts []part, a *Arm, seed uint64) *sim.Result {
 	for i := range parts {
 		if parts[i].arm == a && parts[i].seed == seed {

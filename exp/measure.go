@@ -11,7 +11,7 @@ import (
 // A Pick chooses jobs of a run; nil chooses all.
 type Pick func(j *sim.JobResult) bool
 
-// IDs chooses the jobs of these ids.
+// IDs chooses the jobs with the given ids.
 func IDs(ids ...string) Pick {
 	return func(j *sim.JobResult) bool { return slices.Contains(ids, j.ID) }
 }
@@ -33,18 +33,18 @@ func Jobs(r *sim.Result, pick Pick, f func(j *sim.JobResult)) {
 	}
 }
 
-// MeanJCT is the mean completion time of the chosen jobs, in seconds. It is NaN where one of them did
-// not succeed: the mean of the others would flatter.
+// MeanJCT returns the mean completion time of the chosen jobs, in seconds. It is NaN if one of them did not succeed,
+// because the mean of the others would flatter.
 func MeanJCT(r *sim.Result, pick Pick) float64 {
 	return MeanOf(r, pick, func(j *sim.JobResult) float64 { return j.JCT.Seconds() })
 }
 
-// MeanWait is the mean waiting time of the chosen jobs, in seconds; NaN likewise.
+// MeanWait returns the mean waiting time of the chosen jobs, in seconds; NaN likewise.
 func MeanWait(r *sim.Result, pick Pick) float64 {
 	return MeanOf(r, pick, func(j *sim.JobResult) float64 { return j.Wait.Seconds() })
 }
 
-// MeanOf is the mean of a figure of the chosen jobs; NaN where one of them did not succeed.
+// MeanOf returns the mean of a figure of the chosen jobs; NaN if one of them did not succeed.
 func MeanOf(r *sim.Result, pick Pick, of func(j *sim.JobResult) float64) float64 {
 	sum, n := 0.0, 0
 	for i := range r.Jobs {
@@ -61,16 +61,16 @@ func MeanOf(r *sim.Result, pick Pick, of func(j *sim.JobResult) float64) float64
 	return sum / float64(n)
 }
 
-// JCT is the completion time of one job, in seconds; NaN where it did not succeed.
+// JCT returns the completion time of one job, in seconds; NaN if it did not succeed.
 func JCT(r *sim.Result, id string) float64 { return MeanJCT(r, IDs(id)) }
 
-// Reduction is by how many percent ours is below base.
+// Reduction returns by how many percent ours is below base.
 func Reduction(base, ours float64) float64 { return 100 * (1 - ours/base) }
 
-// Increase is by how many percent ours is above base.
+// Increase returns by how many percent ours is above base.
 func Increase(base, ours float64) float64 { return 100 * (ours/base - 1) }
 
-// MeanTask is the mean time from start to end of the tasks of a kind that ended well, in seconds.
+// MeanTask returns the mean time from start to end of the successful tasks of a kind, in seconds.
 func MeanTask(r *sim.Result, k heddle.Kind, pick Pick) float64 {
 	sum, n := 0.0, 0
 	for i := range r.Tasks {
@@ -83,63 +83,63 @@ func MeanTask(r *sim.Result, k heddle.Kind, pick Pick) float64 {
 	return sum / float64(n)
 }
 
-// LocalRate is the percentage of maps that ran on a node holding their split.
+// LocalRate returns the percentage of maps that ran on a node holding their split.
 func LocalRate(r *sim.Result) float64 { return 100 * float64(r.LocalMaps) / float64(r.LocalisedMaps) }
 
-// Makespan is the makespan of a run, in seconds.
+// Makespan returns the makespan of a run, in seconds.
 func Makespan(r *sim.Result) float64 { return r.Makespan.Seconds() }
 
-// JCTs returns [MeanJCT] of the chosen jobs.
+// JCTs returns a function that computes [MeanJCT] of the chosen jobs.
 func JCTs(pick Pick) func(*sim.Result) float64 {
 	return func(r *sim.Result) float64 { return MeanJCT(r, pick) }
 }
 
-// Under returns a figure of the run of an arm.
+// Under returns a function that computes a figure of an arm's run.
 func Under(arm string, of func(*sim.Result) float64) func(Runs) float64 {
 	return func(r Runs) float64 { return of(r.Arm(arm)) }
 }
 
-// Reduced returns the reduction of a figure from one arm to another.
+// Reduced returns a function that computes the reduction of a figure from one arm to another.
 func Reduced(base, ours string, of func(*sim.Result) float64) func(Runs) float64 {
 	return func(r Runs) float64 { return Reduction(of(r.Arm(base)), of(r.Arm(ours))) }
 }
 
-// Increased returns the increase of a figure from one arm to another.
+// Increased returns a function that computes the increase of a figure from one arm to another.
 func Increased(base, ours string, of func(*sim.Result) float64) func(Runs) float64 {
 	return func(r Runs) float64 { return Increase(of(r.Arm(base)), of(r.Arm(ours))) }
 }
 
-// ReducedJCT returns the reduction of the mean completion time of the chosen jobs from one arm to another.
+// ReducedJCT is [Reduced] for the mean completion time of the chosen jobs.
 func ReducedJCT(base, ours string, pick Pick) func(Runs) float64 {
 	return Reduced(base, ours, JCTs(pick))
 }
 
-// Figures is the column of a figure of each arm, whatever the base comes to.
+// Figures returns a column with a figure of each arm; the base does not matter.
 func Figures(name, unit string, of func(*sim.Result) float64) Column {
 	return Column{Name: name, Unit: unit, Of: func(_, x *sim.Result) float64 { return of(x) }}
 }
 
-// Reductions is the column of the reduction of a figure from the base to each arm.
+// Reductions returns a column with the reduction of a figure from the base to each arm.
 func Reductions(name string, of func(*sim.Result) float64) Column {
 	return Column{Name: name, Unit: "%", Of: func(base, x *sim.Result) float64 { return Reduction(of(base), of(x)) }}
 }
 
-// Increases is the column of the increase of a figure from the base to each arm.
+// Increases returns a column with the increase of a figure from the base to each arm.
 func Increases(name string, of func(*sim.Result) float64) Column {
 	return Column{Name: name, Unit: "%", Of: func(base, x *sim.Result) float64 { return Increase(of(base), of(x)) }}
 }
 
-// MedianOf is the median over seeds of a figure; NaN where it is NaN for one.
+// MedianOf returns the median over seeds of a figure; NaN if it is NaN for one of them.
 func MedianOf(all []Runs, of func(Runs) float64) float64 {
 	return over(all, of).Median
 }
 
-// Above reports whether the median over seeds of a figure is above 0, by the interval that holds it in 95 of 100 samples.
+// Above reports whether the interval that holds the median over seeds in 95 of 100 samples is above 0.
 func Above(all []Runs, of func(Runs) float64) bool {
 	return over(all, of).From > 0
 }
 
-// over is a figure over seeds.
+// over returns the spread of a figure over seeds.
 func over(all []Runs, of func(Runs) float64) Spread {
 	var values []float64
 	for _, r := range all {
@@ -148,7 +148,7 @@ func over(all []Runs, of func(Runs) float64) Spread {
 	return SpreadOf(values)
 }
 
-// Mean is the arithmetic mean; NaN of nothing.
+// Mean returns the arithmetic mean, or NaN if there are no values.
 func Mean(of []float64) float64 {
 	sum := 0.0
 	for _, x := range of {

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// A pool does numbered pieces of work several at a time, in order of their numbers as they begin.
+// A pool does numbered pieces of work, several at a time; they begin in order of their numbers.
 type pool struct {
-	workers int // 0 = one a processor
+	workers int // 0 = one per processor
 	mu      sync.Mutex
 
-	// stop is asked, under mu, before each piece whether to leave it and the rest.
+	// stop is called under mu before each piece; if it returns true, that piece and the rest are left out.
 	stop func() bool
 }
 
-// run does pieces 0 to n−1 and returns the first error, after which none is begun. do is called from
-// several goroutines, and what it returns under mu.
+// run does pieces 0 to n−1. It returns the first error, after which it begins no further piece. It calls do from
+// several goroutines, and the function that do returns under mu.
 func (p *pool) run(n int, do func(i int) (done func(), err error)) error {
 	workers := p.workers
 	if workers <= 0 {

@@ -11,11 +11,11 @@ import (
 	"heddle/workload"
 )
 
-// A QueueError is a queue that jobs name and that takes no applications.
+// A QueueError is a queue that jobs name but that accepts no applications.
 type QueueError struct {
 	Queue string
-	Job   string // the first that names it
-	Jobs  int    // how many do
+	Job   string // the first job that names it
+	Jobs  int    // number of jobs that name it
 	Why   string // in the words of the scheduler's placement
 	Known []string
 }
@@ -29,9 +29,9 @@ func (e *QueueError) Error() string {
 	return fmt.Sprintf("%s queue %q: %s; %s", who, e.Queue, e.Why, near.Names(strings.TrimPrefix(e.Queue, "root."), e.Known))
 }
 
-// CheckQueues makes sure that the scheduler of a profile has a queue for every job, by the queue that the job names or
-// by a rule of the configuration that places it elsewhere. A scheduler of one queue takes the jobs of every queue
-// that the configuration has. The error is a [*QueueError].
+// CheckQueues checks that the scheduler of a profile has a queue for every job: the queue that the job names, or one
+// where a rule of the configuration places it. A scheduler with one queue takes the jobs of every queue that the
+// configuration has. The error is a [*QueueError].
 func CheckQueues(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload) error {
 	var rules *conf.FairPlacement
 	if h.Fair != nil {
@@ -59,7 +59,8 @@ func CheckQueues(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workloa
 	})
 }
 
-// CreatedQueues are the queues that the fair scheduler's rules create for the jobs of a workload, in order of the jobs.
+// CreatedQueues returns the queues that the fair scheduler's rules create for the jobs of a workload, in order of the
+// jobs.
 func CreatedQueues(h *conf.Hadoop, wl *workload.Workload) []string {
 	rules, _ := h.FairPlacement.Clone()
 	var out []string
@@ -72,7 +73,7 @@ func CreatedQueues(h *conf.Hadoop, wl *workload.Workload) []string {
 	return out
 }
 
-// CheckOneQueue makes sure that every job names the queue default or none.
+// CheckOneQueue checks that every job names the queue default or none.
 func CheckOneQueue(wl *workload.Workload) error {
 	return checkQueues(wl, []string{"default"}, func(queue, _ string) error {
 		if isDefault(queue) {
@@ -112,7 +113,7 @@ func checkQueues(wl *workload.Workload, known []string, place func(queue, user s
 	return found
 }
 
-// leaves are the queues of a configuration that take applications, as jobs name them.
+// leaves returns the queues of a configuration that accept applications, as jobs name them.
 func leaves(h *conf.Hadoop) []string {
 	var paths []string
 	if h.Capacity != nil {

@@ -17,23 +17,23 @@ import (
 // Options say how much of an experiment is run.
 type Options struct {
 	Seeds      []uint64
-	MostSeeds  int  // seeds that follow the last of Seeds are added, up to so many, while a figure is undecided
+	MostSeeds  int  // while a figure is undecided, seeds after the last of Seeds are added, up to this many in all
 	Null       bool // run the null arms; without them no figure is found to be reached by doing nothing
-	Mutations  bool // run the mutations, with the first seeds that an interval needs
-	SweepSeeds int  // the first so many seeds are used for sweeps; 0 leaves sweeps out
-	Effects    bool // run the arms once more with each effect of the world switched off, the first seed
-	Workers    int  // runs at once; 0 = one a processor
+	Mutations  bool // run the mutations, with as many of the first seeds as an interval needs
+	SweepSeeds int  // number of first seeds used for sweeps; 0 leaves sweeps out
+	Effects    bool // run the arms once more with each effect of the world switched off, for the first seed
+	Workers    int  // concurrent runs; 0 = one per processor
 	Check      bool // recount the whole state after every step
 
-	// Report is told after every run how many are done of how many; one call at a time.
+	// Report is called after every run with how many of all runs are done, one call at a time.
 	Report func(done, of int, what string)
 	Stop   func() bool // whether to end early; may be nil
 }
 
-// ErrStopped says that Options.Stop ended it.
+// ErrStopped means that Options.Stop ended the run.
 var ErrStopped = fmt.Errorf("stopped before the end")
 
-// effects are what can be switched off, by the names scenarios use; memory_kill and page_cache are off as they are.
+// effects lists what can be switched off, by the names scenarios use; memory_kill and page_cache are off anyway.
 var effects = []struct {
 	name string
 	off  func(e *world.Effects)
@@ -47,7 +47,7 @@ var effects = []struct {
 	{"slow_nodes", func(e *world.Effects) { e.SlowNodes = false }},
 }
 
-// EffectNames are the names of the effects of the world that [Options].Effects switches off.
+// EffectNames returns the names of the effects of the world that [Options].Effects switches off.
 func EffectNames() []string {
 	names := make([]string, len(effects))
 	for i := range effects {
@@ -56,14 +56,15 @@ func EffectNames() []string {
 	return names
 }
 
-// switchable are the effects that the world of the experiment's first arm has, as indices; a given world has none of them.
+// switchable returns the indices of the effects that the world of the experiment's first arm has. A given world has
+// none.
 func (e *Experiment) switchable() (on []int) {
 	if e.Given {
 		return nil
 	}
 	s, err := e.parse(&e.Arms[0], 1)
 	if err != nil {
-		return nil // as the runs will say
+		return nil // the runs will report it
 	}
 	for i := range effects {
 		has := world.Effects(s.Effects)
@@ -85,8 +86,8 @@ type part struct {
 	work   *workload.Workload
 }
 
-// Run runs experiments one after the other and hands each outcome over as it stands; what the outcome
-// holds of single runs may be large, and is let go when each returns.
+// Run runs experiments one after the other and hands over each outcome as soon as it is there. What an outcome holds of
+// single runs may be large, and is released when each returns.
 func Run(list []*Experiment, o Options, each func(*Outcome) error) error {
 	total, done := 0, 0
 	plans := make([][]part, len(list))
@@ -131,7 +132,7 @@ func Run(list []*Experiment, o Options, each func(*Outcome) error) error {
 	return nil
 }
 
-// Seeds returns n seeds from the first on.
+// Seeds returns n consecutive seeds from first on.
 func Seeds(first uint64, n int) []uint64 {
 	out := make([]uint64, n)
 	for i := range out {
@@ -140,7 +141,7 @@ func Seeds(first uint64, n int) []uint64 {
 	return out
 }
 
-// plain lists the simulations that figures are judged by: the arms and the null arms, for all seeds.
+// plain lists the simulations by which figures are judged: the arms and the null arms, for all seeds.
 func (e *Experiment) plain(seeds []uint64, o *Options) []part {
 	var out []part
 	for _, seed := range seeds {
@@ -159,7 +160,8 @@ func (e *Experiment) plain(seeds []uint64, o *Options) []part {
 	return out
 }
 
-// parts lists the simulations of the first seeds: [Experiment.plain], then with an effect off, the mutations and the sweeps.
+// parts lists the simulations of the first seeds: those of [Experiment.plain], then those with an effect off, the
+// mutations and the sweeps.
 func (e *Experiment) parts(o *Options) []part {
 	out := e.plain(o.Seeds, o)
 	if o.Effects {
@@ -216,7 +218,7 @@ func (e *Experiment) Scenario(a *Arm, seed uint64) (string, error) {
 	return w(seed)
 }
 
-// parse is the scenario that an arm runs with a seed.
+// parse returns the scenario that an arm runs with a seed.
 func (e *Experiment) parse(a *Arm, seed uint64) (*scenario.Scenario, error) {
 	text, err := e.Scenario(a, seed)
 	if err != nil {
@@ -225,7 +227,7 @@ func (e *Experiment) parse(a *Arm, seed uint64) (*scenario.Scenario, error) {
 	return scenario.Parse(e.Name+".yaml", []byte(text))
 }
 
-// run makes one simulation.
+// run runs one simulation.
 func (e *Experiment) run(p *part, o *Options) error {
 	s, err := e.parse(p.arm, p.seed)
 	if err != nil {
@@ -273,12 +275,12 @@ func (e *Experiment) run(p *part, o *Options) error {
 	return nil
 }
 
-// longest bounds a run, in case a profile leaves a job waiting for ever: a week, far beyond every
-// experiment. Jobs that are not done by then count as not succeeded.
+// longest bounds a run, in case a profile leaves a job waiting for ever: a week, far longer than any experiment. Jobs
+// that are not done by then count as not succeeded.
 const longest = heddle.Time(7 * 24 * heddle.Hour)
 
-// runs collects the runs of one seed, with the experiment's arms by name; instead are arms that stand in the places of those
-// of the same names.
+// runs collects the runs of one seed, keyed by the names of the experiment's arms. Arms in instead replace those with
+// the same names.
 func runs(parts []part, seed uint64, off int, arms, instead []Arm) Runs {
 	r := Runs{Seed: seed, Arms: map[string]*sim.Result{}, Work: map[string]*workload.Workload{}}
 	for _, list := range [][]Arm{arms, instead} {

@@ -11,7 +11,7 @@ import (
 	"heddle/workload"
 )
 
-// Nodes lays out the nodes of a scenario.
+// Nodes returns the nodes of a scenario.
 func Nodes(s *scenario.Scenario) []world.NodeSpec {
 	var nodes []world.NodeSpec
 	racks := map[string]heddle.RackID{}
@@ -45,8 +45,8 @@ func Conf(s *scenario.Scenario) (*conf.Hadoop, error) {
 	return conf.FromQueues(s.Path, convert(s.Queues))
 }
 
-// Faults returns what goes wrong in a scenario for a seed, of which w is the work, on a cluster of so many
-// nodes. A fault of a node beyond them is an error.
+// Faults returns the faults of a scenario for a seed, on a cluster with the given number of nodes. w is the work of
+// that seed. A fault of a node that the cluster does not have is an error.
 func Faults(s *scenario.Scenario, seed uint64, w *workload.Workload, nodes int) ([]sim.Fault, error) {
 	var out []sim.Fault
 	for _, f := range s.Faults(seed, w) {

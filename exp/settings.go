@@ -10,14 +10,16 @@ import (
 	"heddle/policies"
 )
 
-// A Setting is a property of one of Hadoop's files. In fair-scheduler.xml it is an element, of a queue as queue.element.
+// A Setting is a property of one of Hadoop's files. In fair-scheduler.xml it is an element; for a queue it is
+// queue.element.
 type Setting struct{ File, Name, Value string }
 
 // String returns file: name=value.
 func (s Setting) String() string { return s.File + ": " + s.Name + "=" + s.Value }
 
-// Settings are what a Hadoop configuration folder has to say for an arm with Hadoop settings of its own to be simulated with it
-// as the experiment does: of the files that its profile goes by, what is not Hadoop's default.
+// Settings returns what a Hadoop configuration folder must contain to simulate an arm, which has its own Hadoop
+// settings, as the experiment does: the settings that differ from Hadoop's defaults, from the files that its profile
+// uses.
 func (a *Arm) Settings() ([]Setting, error) {
 	if a.Hadoop == nil {
 		return nil, nil
@@ -42,14 +44,14 @@ type settings struct {
 	out      []Setting
 }
 
-// add notes a setting that is not the default.
+// add records a setting if it is not the default.
 func (s *settings) add(file, name, value, otherwise string) {
 	if value != otherwise {
 		s.out = append(s.out, Setting{file, name, value})
 	}
 }
 
-// site is what yarn-site.xml and mapred-site.xml say.
+// site adds the settings of yarn-site.xml and mapred-site.xml.
 func (s *settings) site(fair bool) {
 	const yarn = "yarn-site.xml"
 	h, d := s.has.Site, s.def.Site
@@ -73,7 +75,7 @@ func (s *settings) site(fair bool) {
 	millis("mapred-site.xml", "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", h.MasterHeartbeat, d.MasterHeartbeat)
 }
 
-// capacity is what capacity-scheduler.xml says. Queues and the calculator are no defaults of Hadoop's.
+// capacity adds the settings of capacity-scheduler.xml. Hadoop has no defaults for queues and the calculator.
 func (s *settings) capacity() {
 	const file, prefix = "capacity-scheduler.xml", "yarn.scheduler.capacity."
 	h, d := s.has.Capacity, s.def.Capacity
@@ -105,7 +107,7 @@ func (s *settings) capacity() {
 	}
 }
 
-// fair is what fair-scheduler.xml says.
+// fair adds the settings of fair-scheduler.xml.
 func (s *settings) fair() {
 	s.add("fair-scheduler.xml", "defaultQueueSchedulingPolicy", "drf", "")
 	for i := range s.has.Fair.Queues[1:] {
@@ -116,5 +118,5 @@ func (s *settings) fair() {
 	}
 }
 
-// last is the last part of a queue's path.
+// last returns the last part of a queue's path.
 func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

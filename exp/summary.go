@@ -17,23 +17,23 @@ type Line struct {
 	Metric     string `json:"metric"`
 	Unit       string `json:"unit"`
 	Kind       string `json:"kind"`
-	Published  any    `json:"published"` // a number; the text of a shape; null where nothing was published
+	Published  any    `json:"published"` // a number; the text of a shape; null if nothing was published
 	Ours       struct {
 		Median Number `json:"median"`
 		Low    Number `json:"low"`
 		High   Number `json:"high"`
 	} `json:"ours"`
 	Interval      [2]Number `json:"interval"` // of the median, 95 %
-	Null          Number    `json:"null"`     // the null arm's median; null where there is none
-	Bound         Number    `json:"bound"`    // what no schedule goes beyond; null where it is not known
+	Null          Number    `json:"null"`     // the null arm's median; null if there is none
+	Bound         Number    `json:"bound"`    // the bound that no schedule exceeds; null if unknown
 	SameDirection bool      `json:"same_direction"`
 	Reached       bool      `json:"reached"` // or exceeded
 	Verdict       string    `json:"verdict"`
 	Why           string    `json:"why"`
 }
 
-// A Number is a figure to nine significant digits, which is more than any of them means and less than
-// what could differ between machines; null where it does not apply.
+// A Number is a figure with nine significant digits: more than any figure means, and too few to differ between
+// machines. It is null if the figure does not apply.
 type Number float64
 
 // MarshalJSON writes the number, or null.
@@ -55,7 +55,7 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Lines returns the outcome's metrics for scripts.
+// Lines returns the outcome's metrics as lines for scripts.
 func (o *Outcome) Lines() []Line {
 	var out []Line
 	for i := range o.Metrics {
@@ -97,7 +97,7 @@ func (o *Outcome) Summary() Summary {
 	for i, l := range o.Lines() {
 		k := KeptMetric{Line: l}
 		for _, v := range o.Metrics[i].Ours.Values {
-			if o.Metrics[i].Kind != Measured { // a time of this machine's
+			if o.Metrics[i].Kind != Measured { // measured times depend on the machine
 				k.Values = append(k.Values, Number(v))
 			}
 		}
@@ -125,13 +125,13 @@ func ReadSummaries(path string, r io.Reader) ([]Summary, error) {
 	return list, nil
 }
 
-// A Shortfall is a reason and the metrics that are lost or undecided for it.
+// A Shortfall is a reason and the metrics that are lost or undecided because of it.
 type Shortfall struct {
 	Metrics []*Judged
 	Why     string
 }
 
-// unexplained stands for the reason where there is none.
+// unexplained replaces a missing reason.
 const unexplained = "No explanation has been found."
 
 // Shortfalls groups the metrics that are lost or undecided by their reason, in order.
@@ -156,7 +156,7 @@ func (o *Outcome) Shortfalls() []Shortfall {
 	return out
 }
 
-// Names are the names of the metrics.
+// Names returns the names of the metrics.
 func (s *Shortfall) Names() []string {
 	var names []string
 	for _, m := range s.Metrics {
@@ -165,10 +165,10 @@ func (s *Shortfall) Names() []string {
 	return names
 }
 
-// A Row is a figure as tables for people have it.
+// A Row is a figure as shown in tables for people.
 type Row struct{ Name, Published, Ours, Range, Null, Direction, Verdict string }
 
-// Row returns the figure for people.
+// Row returns the figure as a row for people.
 func (v *Judged) Row() Row {
 	r := Row{Name: v.Name, Published: Figure(v.Published, v.Unit), Ours: Figure(v.Ours.Median, v.Unit), Verdict: v.Verdict.String()}
 	switch {
@@ -195,7 +195,7 @@ func (v *Judged) Row() Row {
 // A Tally counts figures by their verdicts.
 type Tally struct {
 	By            [OnlyMeasured + 1]int // by verdict
-	SameDirection int                   // of those that count
+	SameDirection int                   // among those that count
 }
 
 // Add counts the figures of an outcome.
@@ -208,13 +208,13 @@ func (t *Tally) Add(x *Outcome) {
 	}
 }
 
-// Counted is how many figures could be reached.
+// Counted returns how many figures could be reached.
 func (t *Tally) Counted() int { return t.By[Lost] + t.By[Undecided] + t.Good() }
 
-// Good is how many are reached or exceeded.
+// Good returns how many figures are reached or exceeded.
 func (t *Tally) Good() int { return t.By[Reached] + t.By[Exceeded] }
 
-// String says it in a sentence.
+// String returns the tally as a sentence.
 func (t *Tally) String() string {
 	return fmt.Sprintf("Of %d figures that count, %d are reached, %d exceeded, %d undecided and %d lost; %d have the published direction. "+
 		"Not counted: %d null, %d unattainable, %d set-up, %d measured.",
@@ -229,7 +229,7 @@ func yesNo(yes bool) string {
 	return "no"
 }
 
-// Figure writes a number with three significant digits, and its unit; – where there is none.
+// Figure formats a number with three significant digits and its unit; NaN is –.
 func Figure(x float64, unit string) string {
 	if math.IsNaN(x) {
 		return "–"

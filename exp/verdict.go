@@ -6,50 +6,50 @@ import (
 	"slices"
 )
 
-// Verdict says how a figure stands beside the published one.
+// Verdict says how a figure compares with the published one.
 type Verdict uint8
 
-// The verdicts. The first four count, the others are shown.
+// The verdicts. The first four count; the others are only shown.
 const (
 	Lost         Verdict = iota // not reached
 	Undecided                   // the interval of the median spans the threshold
 	Reached                     // see [Kind]
-	Exceeded                    // better than what was published by more than half, or a cost that is none
+	Exceeded                    // better than published by more than half, or a cost that turned out to be none
 	NullReaches                 // the null arm reaches it too, or has most of it
 	Unattainable                // no schedule reaches it in this set-up: see [Metric].Bound
 	OfSetUp                     // a baseline's figure
-	OnlyMeasured                // nothing to be reached
+	OnlyMeasured                // there is nothing to reach
 )
 
-// String returns the verdict as it stands in JSON and in tables.
+// String returns the verdict as it appears in JSON and in tables.
 func (v Verdict) String() string {
 	return [...]string{"lost", "undecided", "reached", "exceeded", "null", "unattainable", "set-up", "measured"}[v]
 }
 
-// Counted says whether a figure of this verdict is among those that could be reached.
+// Counted reports whether a figure with this verdict is among those that could be reached.
 func (v Verdict) Counted() bool { return v <= Exceeded }
 
-// Good says whether the figure is reached or exceeded.
+// Good reports whether the figure is reached or exceeded.
 func (v Verdict) Good() bool { return v == Reached || v == Exceeded }
 
-// Shares that decide on what is reached.
+// The thresholds that decide what is reached.
 const (
 	enoughGain = 0.8  // of the published effect
-	mostGain   = 1.5  // of the published effect; above, it is exceeded
+	mostGain   = 1.5  // of the published effect; above it, the figure is exceeded
 	mostCost   = 1.25 // of the published loss
 	levelBand  = 0.2  // around the published value
-	survives   = 0.8  // of a gain without an effect, or without the mechanism: it does not live off it
+	survives   = 0.8  // part of a gain that remains without an effect, or without the mechanism, if it does not depend on it
 )
 
-// A Judged is a metric's figure and how it stands beside the published one.
+// A Judged is a metric's figure and how it compares with the published one.
 type Judged struct {
 	*Metric
 	Ours          Spread
-	Null          Spread // the figure of the null arms, of those seeds where they have one, or of those by chance where these alone reach it; no values where none were run
-	Limit         Spread // the metric's Bound; no values where it has none
+	Null          Spread // of the null arms, or of the chance arms if only these reach it, over the seeds that have one; no values if none were run
+	Limit         Spread // the metric's Bound; no values if it has none
 	SameDirection bool
 	Verdict       Verdict
-	Why           string // where it is lost or undecided
+	Why           string // if it is lost or undecided
 }
 
 func (m *Metric) judge(all []Runs, nulls ...[]Runs) Judged {
@@ -58,7 +58,7 @@ func (m *Metric) judge(all []Runs, nulls ...[]Runs) Judged {
 	for i, null := range nulls {
 		x := m.over(null, m.Of)
 		if defined := slices.DeleteFunc(slices.Clone(x.Values), math.IsNaN); len(defined) > 0 {
-			x = SpreadOf(defined) // a run of it that failed does not hide what the others come to
+			x = SpreadOf(defined) // a failed run must not hide what the others reach
 		}
 		does := len(null) > 0 && m.doesNothing(null, x.Median, v.Ours.Median)
 		if i == 0 || does && !nothing {
@@ -92,7 +92,7 @@ func (m *Metric) judge(all []Runs, nulls ...[]Runs) Judged {
 	return v
 }
 
-// over is a figure over the runs of seeds; NaN where nothing computes it.
+// over returns the spread of a figure over the runs of all seeds; NaN for a Shape whose figure is not computed.
 func (m *Metric) over(all []Runs, of func(Runs) float64) Spread {
 	switch {
 	case of != nil:
@@ -103,8 +103,8 @@ func (m *Metric) over(all []Runs, of func(Runs) float64) Spread {
 	return SpreadOf(nil)
 }
 
-// doesNothing says whether null arms reach the figure, by its median, or have so much of a gain that it does not live off the
-// mechanism.
+// doesNothing reports whether null arms reach the figure, by its median, or have so much of a gain that the gain does
+// not depend on the mechanism.
 func (m *Metric) doesNothing(null []Runs, figure, ours float64) bool {
 	if m.Kind == Shape {
 		return m.Holds(null)
@@ -112,8 +112,8 @@ func (m *Metric) doesNothing(null []Runs, figure, ours float64) bool {
 	return m.reached(figure) || m.Kind == Gain && figure/ours >= survives
 }
 
-// MedianReaches says whether the median alone is no worse than what counts as reached, however sure that is; of a Shape,
-// whether it holds.
+// MedianReaches reports whether the median alone is no worse than what counts as reached, however certain that is. For
+// a Shape it reports whether it holds.
 func (v *Judged) MedianReaches() bool {
 	if v.Kind == Shape {
 		return v.Verdict == Reached
@@ -121,7 +121,7 @@ func (v *Judged) MedianReaches() bool {
 	return v.reached(v.Ours.Median)
 }
 
-// beyond says whether the published figure lies beyond what any schedule can come to.
+// beyond reports whether the published figure lies beyond what any schedule can reach.
 func (m *Metric) beyond(bound float64) bool {
 	if math.IsNaN(bound) || m.Kind != Gain && m.Kind != Cost {
 		return false
@@ -129,7 +129,7 @@ func (m *Metric) beyond(bound float64) bool {
 	return !m.reached(bound)
 }
 
-// stands says whether a figure has the published one's direction, and how it stands beside it.
+// stands reports whether a figure has the direction of the published one, and how it compares with it.
 func (m *Metric) stands(s *Spread) (same bool, v Verdict) {
 	ours := s.Median
 	same = ours*m.Published > 0 || m.Published == 0 && m.reached(ours)
@@ -144,14 +144,14 @@ func (m *Metric) stands(s *Spread) (same bool, v Verdict) {
 		return same, Undecided
 	case !m.reached(ours):
 		return same, Lost
-	case m.Published == 0: // as good as the other is all that is asked for
+	case m.Published == 0: // being as good as the other is enough
 	case m.Kind == Gain && math.Abs(ours) > mostGain*math.Abs(m.Published), m.Kind == Cost && !same:
 		return same, Exceeded
 	}
 	return same, Reached
 }
 
-// reached says whether a figure is no worse than what counts as reached.
+// reached reports whether a figure is no worse than what counts as reached.
 func (m *Metric) reached(ours float64) bool {
 	switch {
 	case m.Kind == Gain && m.Published >= 0:
