@@ -1,6 +1,6 @@
-// Package catalogue is the list of all experiments: it puts the systems of the papers, and Heddle, into one table.
+// Package catalogue is the list of all experiments: it puts the papers' systems, and Heddle, into one table.
 //
-// It knows what there is and nothing of what is in it. Another paper is a folder beside the others and a line of
+// It knows which systems there are but not what is in them. Another paper is one more folder and one more line of
 // [Systems].
 package catalogue
 
@@ -18,7 +18,7 @@ import (
 	"heddle/internal/near"
 )
 
-// Systems are the systems experiments belong to, in the order of pages and tables.
+// Systems lists the systems that have experiments, in the order of pages and tables.
 var Systems = []exp.System{
 	dress.System,
 	coupling.System,
@@ -28,7 +28,7 @@ var Systems = []exp.System{
 	heddle.System,
 }
 
-// Names are the names of the systems.
+// Names returns the names of the systems.
 func Names() []string {
 	names := make([]string, len(Systems))
 	for i := range Systems {
@@ -37,7 +37,7 @@ func Names() []string {
 	return names
 }
 
-// All returns every experiment: by system, in its paper's order.
+// All returns every experiment, by system and in its paper's order.
 func All() []*exp.Experiment {
 	var out []*exp.Experiment
 	for i := range Systems {
@@ -49,7 +49,7 @@ func All() []*exp.Experiment {
 	return out
 }
 
-// Find returns the experiments of a name: of an experiment, of a system, or all.
+// Find returns the experiments for a name: that of an experiment, that of a system, or all.
 func Find(name string) ([]*exp.Experiment, error) {
 	all := All()
 	if name == "all" {

@@ -1,6 +1,7 @@
-// Package exptest is the suite that the experiments of every system must pass, and what tests of single ones share.
+// Package exptest is the suite that the experiments of every system must pass, with helpers for tests of single ones.
 //
-// Whole looks at what is written, AsKept at what it comes to, and MutationsLose at whether that can fail. None knows a system.
+// Whole checks what is written, AsKept checks its results, and MutationsLose checks that the experiments can fail. None
+// of them knows a system.
 package exptest
 
 import (
@@ -11,7 +12,7 @@ import (
 	"heddle/workload"
 )
 
-// Jobs builds the jobs that a work writes for a seed, and checks that it writes the same twice.
+// Jobs builds the jobs that a work writes for a seed, and checks that the work writes the same twice.
 func Jobs(t *testing.T, w exp.Work, seed uint64) *workload.Workload {
 	t.Helper()
 	text, err := w(seed)
@@ -32,7 +33,7 @@ func Jobs(t *testing.T, w exp.Work, seed uint64) *workload.Workload {
 	return jobs
 }
 
-// Run makes one run of every arm of an experiment.
+// Run runs every arm of an experiment once.
 func Run(t *testing.T, e *exp.Experiment, seed uint64, check bool) exp.Runs {
 	t.Helper()
 	var out exp.Runs

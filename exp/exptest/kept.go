@@ -12,7 +12,7 @@ import (
 )
 
 // AsKept checks that the first seed of every experiment of a system gives the figures that are kept in
-// docs/experiments: what moves one is explained with the change that moved it, and `make exp` writes them anew. It is
+// docs/experiments. A change that moves a figure must be explained, and `make exp` writes the figures anew. AsKept is
 // called from a package two folders below the module's root.
 func AsKept(t *testing.T, system *exp.System) {
 	if testing.Short() {
@@ -47,7 +47,7 @@ func AsKept(t *testing.T, system *exp.System) {
 	}
 }
 
-// beyond says whether a figure is better than its bound.
+// beyond reports whether a figure is better than its bound.
 func beyond(m *exp.Metric, ours, bound float64) bool {
 	const digits = 1e-6
 	if m.Kind == exp.Cost || m.Published < 0 {
@@ -56,8 +56,8 @@ func beyond(m *exp.Metric, ours, bound float64) bool {
 	return ours > bound+digits*max(1, math.Abs(bound))
 }
 
-// MutationsLose checks that mistakes in a system's mechanisms are noticed: the figures that a mutation names are reached or
-// exceeded as they are kept, and with the mutation their medians are not, over the seeds that an interval needs.
+// MutationsLose checks that mistakes in a system's mechanisms are noticed: the kept figures that a mutation names are
+// reached or exceeded, but with the mutation their medians over the seeds that an interval needs are not.
 func MutationsLose(t *testing.T, system *exp.System) {
 	if testing.Short() {
 		t.Skip("it runs experiments")
@@ -98,7 +98,7 @@ func MutationsLose(t *testing.T, system *exp.System) {
 	}
 }
 
-// summaries are what is kept of a system, by experiment.
+// summaries returns what is kept of a system, by experiment.
 func summaries(t *testing.T, system string) map[string]exp.Summary {
 	t.Helper()
 	path := filepath.Join("..", "..", "docs", "experiments", system+".json")
@@ -117,7 +117,7 @@ func summaries(t *testing.T, system string) map[string]exp.Summary {
 	return kept
 }
 
-// alike allows for the digits that are not kept.
+// alike compares two figures, allowing for the digits that are not kept.
 func alike(a, b float64) bool {
 	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-6*max(1, math.Abs(a))
 }

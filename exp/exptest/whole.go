@@ -10,8 +10,8 @@ import (
 	"heddle/scenario"
 )
 
-// Whole checks that a system has words for its page, and that its experiments are whole: names are unique, arms that
-// are named exist, profiles load, and works write scenarios.
+// Whole checks that a system has the texts for its page, and that its experiments are complete: names are unique, arms
+// that are named exist, profiles load, and works write scenarios.
 func Whole(t *testing.T, system *exp.System) {
 	if system.Title == "" || strings.Count(system.What, ". ") != 1 || !strings.HasSuffix(system.What, ".") {
 		t.Errorf("%s: %q", system.Name, system.What)
@@ -35,7 +35,7 @@ func Whole(t *testing.T, system *exp.System) {
 	}
 }
 
-// checkExperiment looks at all of an experiment but its arms.
+// checkExperiment checks an experiment except for its arms.
 func checkExperiment(t *testing.T, e *exp.Experiment) {
 	t.Helper()
 	if e.Title == "" || e.Source == "" || e.Method == "" || len(e.Arms) == 0 || len(e.Metrics) == 0 {
@@ -82,7 +82,7 @@ func checkExperiment(t *testing.T, e *exp.Experiment) {
 	}
 }
 
-// checkArms looks at the arms of an experiment and of its sweeps; read has the scenarios that were read before.
+// checkArms checks the arms of an experiment and of its sweeps; read holds the scenarios that were read before.
 func checkArms(t *testing.T, e *exp.Experiment, read map[string]bool) {
 	t.Helper()
 	arms := map[string]bool{}
@@ -134,7 +134,7 @@ func checkArm(t *testing.T, e *exp.Experiment, a *exp.Arm, read map[string]bool)
 	read[text] = true
 }
 
-// checkShown makes sure that a scenario that exp show prints has the queues that its jobs name.
+// checkShown checks that a scenario that exp show prints has the queues that its jobs name.
 func checkShown(s *scenario.Scenario) error {
 	w, err := s.Build(1)
 	if err != nil {

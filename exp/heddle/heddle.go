@@ -1,7 +1,7 @@
 // Package heddle has the experiments of the profile heddle, in which the mechanisms of all papers work together.
 //
-// Each is an experiment of a paper: heddle is held against the paper's baseline and against the paper's system on
-// the work, the cluster and the settings that the paper's own package gives them. They run with
+// Each uses an experiment of a paper: heddle is compared with the paper's baseline and with the paper's system, on the
+// work, the cluster and the settings that the paper's own package gives them. They run with
 //
 //	heddle exp run heddle
 //	go test ./exp/heddle
@@ -27,38 +27,38 @@ var System = exp.System{
 	Title: "Heddle",
 	What: "The `heddle` profile uses those mechanisms of the five systems that gain in company. " +
 		"It is held against each of them on the work of its own paper, and against the schedulers that ship with Hadoop.",
-	Headline:    "heddle-on-dress-mixed-40", // of DRESS's four mixes the one in which it gains least
+	Headline:    "heddle-on-dress-mixed-40", // the one of DRESS's four mixes in which it gains least
 	Experiments: experiments,
 }
 
-// method is what all of Heddle's own experiments share.
+// method is what all of Heddle's own experiments have in common.
 const method = `The work, the cluster and the settings are those of the paper's own experiment. The profile ` + "`heddle`" + ` replaces its system whole; where the cluster has
 slots that its nodes' sizes do not express, its lanes keep to them; where these are slots for maps and for reduces, masters ask for all reduces at once. Nothing was published: what is stated is the goal, to be at least as good as the paper's system alone.
 `
 
-// A rival is an experiment of a paper and what heddle is held against in it.
+// A rival is an experiment of a paper, and what heddle is compared with in it.
 type rival struct {
 	of       exp.Experiment
 	baseline string       // arm
 	system   string       // arm: the paper's system
-	set      []string     // changes of heddle that the cluster asks for
-	plot     exp.PlotKind // bars where there are few jobs
-	values   []value      // what is compared beside the mean JCT of all jobs, the headline first
+	set      []string     // changes of heddle that the cluster requires
+	plot     exp.PlotKind // bars if there are few jobs
+	values   []value      // what is compared besides the mean JCT of all jobs, the headline first
 }
 
-// A value is a figure of a run of which less is better.
+// A value is a figure of a run; less is better.
 type value struct {
 	name string
 	of   func(r *sim.Result) float64
 }
 
-// slotLanes keep heddle to fixed slots.
+// slotLanes returns lanes that keep heddle to fixed slots.
 func slotLanes(maps, reduces string) string {
 	return "lanes=[{kinds: [am, executor, other], order: shortest}, {kinds: [map], order: shortest, per_node: " + maps +
 		"}, {kinds: [reduce], order: shortest, per_node: " + reduces + "}]"
 }
 
-// experiments hold the profile heddle against each system on the work of that system's paper.
+// experiments compares the profile heddle with each system on the work of that system's paper.
 func experiments() []exp.Experiment {
 	meanOf := func(name string, pick exp.Pick) value {
 		return value{"mean JCT of " + name, exp.JCTs(pick)}
@@ -96,13 +96,13 @@ func experiments() []exp.Experiment {
 	return out
 }
 
-// named is a system's experiment of a name. It panics where there is none.
+// named returns the experiment of a system with the given name. It panics if there is none.
 func named(s *exp.System, name string) exp.Experiment {
 	list := s.Experiments()
 	return list[slices.IndexFunc(list, func(e exp.Experiment) bool { return e.Name == name })]
 }
 
-// experiment is the rival's experiment with heddle in it.
+// experiment returns the rival's experiment with heddle in it.
 func (x *rival) experiment() exp.Experiment {
 	theirs := &x.of
 	arm := func(name string) exp.Arm {
@@ -136,7 +136,7 @@ func (x *rival) experiment() exp.Experiment {
 // allJobs is compared in every experiment.
 var allJobs = value{"mean JCT", exp.JCTs(nil)}
 
-// table holds arms against a base, by every value.
+// table compares arms with a base, by every value.
 func (x *rival) table(name, title, base string, arms ...exp.Arm) exp.Sweep {
 	s := exp.Sweep{Name: name, Title: title, Base: base, Arms: arms}
 	for _, v := range append(slices.Clone(x.values), allJobs) {
@@ -145,10 +145,10 @@ func (x *rival) table(name, title, base string, arms ...exp.Arm) exp.Sweep {
 	return s
 }
 
-// asBefore are the options of dress that the profile has beside those that it chooses.
+// asBefore holds the options of dress that the profile has besides those that it chooses.
 const asBefore = "serve: order, lend: whole, prompt: false, few: 0, release: true, patience: 300"
 
-// worth leaves each mechanism of heddle out, and adds each that the profile does without.
+// worth leaves out each mechanism of heddle, and adds each that the profile does without.
 func (x *rival) worth(ours exp.Arm) exp.Sweep {
 	s := x.table("left-out", "Each mechanism of heddle left out, or one added that it does without, against "+x.system+" alone", x.system, ours)
 	parts := []struct{ name, set string }{

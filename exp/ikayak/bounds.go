@@ -5,12 +5,12 @@ import (
 	"heddle/sim"
 )
 
-// The bounds here are what no schedule can pass in the set-up, from the runs themselves.
+// The bounds here are what no schedule can exceed in this set-up, computed from the runs themselves.
 
-// boundJCT is the arithmetic of mostReduced.
+// boundJCT states the arithmetic of mostReduced.
 const boundJCT = "1 − the mean of each job's shortest possible time over the baseline's mean time: a job takes no less than its critical path on the fastest core and disk, whoever else is there."
 
-// mostReduced is how much the mean completion time of chosen jobs can be below a baseline's at most.
+// mostReduced bounds how far the mean completion time of chosen jobs can be below a baseline's.
 func mostReduced(base string, pick exp.Pick) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		x := r.Arm(base)
@@ -19,10 +19,10 @@ func mostReduced(base string, pick exp.Pick) func(exp.Runs) float64 {
 	}
 }
 
-// boundUse is the arithmetic of mostUsed.
+// boundUse states the arithmetic of mostUsed.
 const boundUse = "Processor use is the work over the makespan. The work is that of the run that did most, the makespan no less than from the first submission until the last job can be done at the earliest: jobs keep coming for nine tenths of the time."
 
-// mostUsed is how much more of the processors can be used than under a baseline at most, in percent.
+// mostUsed bounds how much more of the processors can be used than under a baseline, in percent.
 func mostUsed(base, ours string) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		x := r.Arm(base)
@@ -35,10 +35,10 @@ func mostUsed(base, ours string) func(exp.Runs) float64 {
 	}
 }
 
-// boundLocal is the arithmetic of mostLocal.
+// boundLocal states the arithmetic of mostLocal.
 const boundLocal = "All of them local: 100 over the baseline's rate, less 1."
 
-// mostLocal is how much a rate of locality can rise, in percent of it.
+// mostLocal bounds how much a rate of locality can rise, in percent of that rate.
 func mostLocal(base string, rate func(*sim.Result) float64) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 { return exp.Increase(rate(r.Arm(base)), 100) }
 }

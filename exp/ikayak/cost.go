@@ -12,8 +12,8 @@ import (
 	"heddle/sim/world"
 )
 
-// cost is what placing an executor costs: the one cost of the paper that is our own code's. What
-// suspending, resuming and resizing cost are the world's constants.
+// cost is the experiment on the cost of placing an executor, the one cost in the paper that comes from our own code.
+// The costs of suspending, resuming and resizing are constants of the world.
 func cost() exp.Experiment {
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-cost", Title: "What placing an executor costs", Source: "Section 5.7",
@@ -27,8 +27,8 @@ func cost() exp.Experiment {
 	}
 }
 
-// placementTime is the mean time of a decision of iKayak's placement that named a node, in seconds; NaN where
-// it cannot be run.
+// placementTime returns the mean time of a decision of iKayak's placement that named a node, in seconds; NaN if it
+// cannot be run.
 func placementTime(seed uint64) float64 {
 	text, err := msd.work(seed)
 	if err != nil {
@@ -63,7 +63,7 @@ func placementTime(seed uint64) float64 {
 	return place.spent.Seconds() / float64(place.named)
 }
 
-// placement is all that iKayak's placement is.
+// placement has all the interfaces of iKayak's placement.
 type placement interface {
 	policy.Place
 	policy.Pick
@@ -82,8 +82,8 @@ func (t *timed) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 	return t.of.Judge(v, k, n, at)
 }
 
-// Pick implements [policy.Pick]. The time of decisions in vain, and of keeping the books, is charged to those that
-// name a node.
+// Pick implements [policy.Pick]. The time of decisions in vain, and of bookkeeping, is charged to decisions that name a
+// node.
 func (t *timed) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	began := time.Now()
 	n, ok := t.of.Pick(v, k)

@@ -1,9 +1,9 @@
 // Package ikayak has the experiments of Cross-platform Resource Scheduling for Spark and MapReduce on YARN (IEEE
 // Transactions on Computers 2017), which calls its system iKayak.
 //
-// ikayak.go has the mix of both frameworks, spark.go what is about executors, tasks.go what is about maps and reduces,
-// cost.go what a decision costs, and remaining.go the accuracy of the model of remaining times and what its rules
-// are trained on. They run with
+// ikayak.go has the mix of both frameworks, spark.go the experiments on executors, tasks.go those on maps and reduces,
+// cost.go the cost of a decision, and remaining.go the accuracy of the model of remaining times and the training of its
+// rules. They run with
 //
 //	heddle exp run ikayak
 //	go test ./exp/ikayak
@@ -32,7 +32,7 @@ var System = exp.System{
 	Experiments: experiments,
 }
 
-// method is how all of iKayak's experiments on its testbed were read.
+// method describes how all of iKayak's experiments on its testbed were read.
 const method = `
 * Fifteen workers as the paper lists them, with cores of their generation, 1 Gb/s, one disk each, 256 MB blocks, three replicas. An eighth of a machine's memory is
   the system's.
@@ -40,7 +40,7 @@ const method = `
   experiment of its own (Fig. 13b). Container sizes from Tables 2 and 3. One reduce for eight maps.
 `
 
-// mixMethod is how those with the whole mix were read.
+// mixMethod describes how the experiments with the whole mix were read.
 const mixMethod = method + `* MapReduce: 87 jobs, a third each of WordCount, Grep and Terasort. Sizes: log-normal with a median of 14 GB and 90 % below 100 GB, published of clusters like the
   one the paper cites, without the largest 10 % and the smallest 20 %. They come at random, 160 s apart on average.
 * Spark: K-means, PageRank and Index in turn, 10 GB of input each, ten iterations, executors that ask for four ninths of the memory, as many applications as make the processor
@@ -48,11 +48,11 @@ const mixMethod = method + `* MapReduce: 87 jobs, a third each of WordCount, Gre
 * YARN-client: the driver outside the cluster, one Spark application at a time. Those that wait are not yet submitted.
 `
 
-// profileMethod is what of the paper's system the overall experiment has.
+// profileMethod describes which parts of the paper's system the overall experiment has.
 const profileMethod = `* iKayak is the profile: placement alone. Suspension and shrinking add nothing (ablation); the experiments about them switch them on.
 `
 
-// besideMethod is how those with one program were read.
+// besideMethod describes how the experiments with one program were read.
 const besideMethod = method + `* Per program, as the paper's figure has it: one MapReduce job of 300 GB beside a K-means, a PageRank and an Index application, which hold half of the memory all the while. Figures
   are means over the programs.
 `
@@ -70,7 +70,7 @@ var (
 	sparkPrograms = []string{"kmeans", "pagerank", "index"}
 )
 
-// Mechanisms alone, as changes of the baseline or of the profile.
+// Single mechanisms, as changes of the baseline or of the profile.
 var (
 	place   = []string{"place.executor=ikayak.executor", "estimate.remaining=ikayak.fuzzy", atOnce}
 	suspend = []string{"control=[ikayak.suspend]"}
@@ -78,14 +78,14 @@ var (
 	whole   = []string{"control=[ikayak.suspend]", "trim.map=ikayak.shrink"} // what the profile leaves out
 )
 
-// Lanes: executors and masters before tasks, as iKayak's profile has them, and everything in order of submission.
+// The lanes: executors and masters before tasks, as in iKayak's profile, and everything in order of submission.
 const (
 	atOnce  = "lanes=[{kinds: [am, executor], order: capacity}, {kinds: [map, reduce, other], order: capacity}]"
 	inOrder = "lanes=[{kinds: [am, map, reduce, executor, other], order: capacity}]"
 )
 
-// hadoop is Hadoop's defaults without delay scheduling. A container may have 32 cores, the default of the paper's
-// Hadoop 2.6; later ones have 4.
+// hadoop returns Hadoop's defaults without delay scheduling. A container may have 32 cores, the default of the paper's
+// Hadoop 2.6; later versions have 4.
 func hadoop() *conf.Hadoop {
 	h := conf.Default()
 	h.Capacity.NodeLocalityDelay = -1
@@ -98,7 +98,7 @@ func arm(name, profile string, set ...string) exp.Arm {
 	return exp.Arm{Name: name, Profile: profile, Set: set, Hadoop: hadoop}
 }
 
-// clientArm has Spark's drivers outside the cluster, and one application at a time.
+// clientArm has Spark's drivers outside the cluster, and runs one application at a time.
 func clientArm(name string) exp.Arm {
 	a := arm(name, "yarn-client")
 	a.Change = func(_ uint64, w *workload.Workload) {
@@ -119,7 +119,7 @@ func experiments() []exp.Experiment {
 	}
 }
 
-// cpuMore is by how many percent one arm uses more of the processors than another.
+// cpuMore computes by how many percent one arm uses more of the processors than another.
 func cpuMore(base, ours string) func(exp.Runs) float64 {
 	return exp.Increased(base, ours, func(x *sim.Result) float64 { return x.CPUUsed })
 }
@@ -176,7 +176,7 @@ func overall() exp.Experiment {
 	}
 }
 
-// ablation is each mechanism alone, and what those that the profile leaves out would add.
+// ablation has each mechanism alone, and shows what those that the profile leaves out would add.
 func ablation() exp.Sweep {
 	paper := func(name string, set ...string) exp.Arm { return arm(name, "ikayak", slices.Concat(whole, set)...) }
 	return exp.Sweep{
@@ -202,7 +202,7 @@ func ablation() exp.Sweep {
 	}
 }
 
-// load is the mix at other distances between jobs, and on cores half as fast.
+// load has the mix with other gaps between jobs, and on cores half as fast.
 func load() exp.Sweep {
 	column := func(name string, f heddle.Framework) exp.Column {
 		return exp.Figures(name+", mean JCT", "s", exp.JCTs(exp.Of(f)))
@@ -236,7 +236,7 @@ func load() exp.Sweep {
 	return s
 }
 
-// shareMix is a smaller mix for one side's part in all work: 27 MapReduce jobs of 14 GB, the
+// shareMix returns a smaller mix in which MapReduce has the given share of all work: 27 MapReduce jobs of 14 GB, the
 // median.
 func shareMix(share float64) mix {
 	m := msd
@@ -277,7 +277,7 @@ func share() exp.Experiment {
 	return e
 }
 
-// What stands between ours and the published figures.
+// Explanations of the differences between our figures and the published ones.
 const (
 	whySpark = "Where the baselines are to each other as published, half of the memory is held and little waits: an application's time is its own work above all. In a fuller cluster, with jobs 100 s apart, iKayak takes 42 % off YARN-cluster's " +
 		"time (load), but there YARN-client leaves MapReduce far more than published: 378 s are 0.65 of 584 s."

@@ -10,12 +10,12 @@ import (
 	"heddle/sim"
 )
 
-// ofProgram chooses the jobs of iKayak's workloads that run a program: their ids begin with it.
+// ofProgram chooses the jobs of iKayak's workloads that run a program: their ids begin with its name.
 func ofProgram(program string) exp.Pick {
 	return func(j *sim.JobResult) bool { return strings.HasPrefix(j.ID, program+"-") }
 }
 
-// largest is the largest of a figure over programs: what a paper means by "up to".
+// largest returns the largest value of a figure over programs, which is what the paper means by "up to".
 func largest(programs []string, of func(pick exp.Pick) float64) float64 {
 	most := math.Inf(-1)
 	for _, p := range programs {
@@ -24,15 +24,16 @@ func largest(programs []string, of func(pick exp.Pick) float64) float64 {
 	return most
 }
 
-// meanReservation is how long nodes were reserved for each of the chosen jobs, all nodes together, in seconds.
+// meanReservation returns for how long nodes were reserved for each of the chosen jobs on average, summed over nodes,
+// in seconds.
 func meanReservation(r *sim.Result, pick exp.Pick) float64 {
 	return exp.MeanOf(r, pick, func(j *sim.JobResult) float64 { return j.Reservation.Seconds() })
 }
 
-// desktops is the first of the desktops among the nodes of iKayak's testbed, which are its last.
+// desktops is the first desktop among the nodes of iKayak's testbed. The desktops come last.
 const desktops heddle.NodeID = 8
 
-// onNodes calls f for the tasks of a kind that ended well on a node from first on.
+// onNodes calls f for the successful tasks of a kind on nodes from first on.
 func onNodes(r *sim.Result, k heddle.Kind, first heddle.NodeID, f func(t *sim.TaskResult)) {
 	for i := range r.Tasks {
 		if t := &r.Tasks[i]; t.Kind == k && t.Status == heddle.Success && t.Node >= first {
@@ -41,8 +42,8 @@ func onNodes(r *sim.Result, k heddle.Kind, first heddle.NodeID, f func(t *sim.Ta
 	}
 }
 
-// mapsPerHour is how many maps ended well on nodes from one on in an hour, from the first's start to the last's
-// end.
+// mapsPerHour returns how many maps per hour succeeded on nodes from the given one on, from the first one's start to
+// the last one's end.
 func mapsPerHour(r *sim.Result, node heddle.NodeID) float64 {
 	n, first, last := 0, heddle.Time(math.MaxInt64), heddle.Time(0)
 	onNodes(r, heddle.Map, node, func(t *sim.TaskResult) {
@@ -52,7 +53,7 @@ func mapsPerHour(r *sim.Result, node heddle.NodeID) float64 {
 	return float64(n) / last.Since(first).Seconds() * 3600
 }
 
-// meanTaskOn is the mean time of tasks of a kind on nodes from one on, in seconds.
+// meanTaskOn returns the mean time of tasks of a kind on nodes from the given one on, in seconds.
 func meanTaskOn(r *sim.Result, k heddle.Kind, node heddle.NodeID) float64 {
 	sum, n := 0.0, 0
 	onNodes(r, k, node, func(t *sim.TaskResult) {
@@ -62,14 +63,14 @@ func meanTaskOn(r *sim.Result, k heddle.Kind, node heddle.NodeID) float64 {
 	return sum / float64(n)
 }
 
-// mapWaves is how many maps ran one after the other in a slot: all of them over the most that ran at once.
+// mapWaves returns how many maps ran one after the other in a slot: all maps over the most that ran at once.
 func mapWaves(r *sim.Result) float64 {
 	maps := 0
 	onNodes(r, heddle.Map, 0, func(*sim.TaskResult) { maps++ })
 	return float64(maps) / float64(slices.Max(r.Series.Maps))
 }
 
-// localExecutors is the percentage of executors that were granted on a node they were asked for at.
+// localExecutors returns the percentage of executors that were granted on a node for which they were asked.
 func localExecutors(r *sim.Result) float64 {
 	near, n := 0, 0
 	for i := range r.Tasks {
@@ -83,7 +84,8 @@ func localExecutors(r *sim.Result) float64 {
 	return 100 * float64(near) / float64(n)
 }
 
-// suspendedTime is how much of all time that reduces ran they were suspended, in percent, by the profile's own gauge.
+// suspendedTime returns how much of the total running time of reduces they were suspended, in percent, by the profile's
+// own gauge.
 func suspendedTime(r *sim.Result) float64 {
 	frozen, ran := 0.0, 0.0
 	for i := range r.Gauges {
@@ -97,7 +99,7 @@ func suspendedTime(r *sim.Result) float64 {
 	return 100 * frozen / ran
 }
 
-// shrunkMaps is the percentage of maps that were given less than they asked for.
+// shrunkMaps returns the percentage of maps that were given less than they asked for.
 func shrunkMaps(r *sim.Result) float64 {
 	n, shrunk := 0, 0
 	onNodes(r, heddle.Map, 0, func(t *sim.TaskResult) {
@@ -109,7 +111,7 @@ func shrunkMaps(r *sim.Result) float64 {
 	return 100 * float64(shrunk) / float64(n)
 }
 
-// afterMaps is how long MapReduce jobs still took after the last of their maps, their mean in seconds.
+// afterMaps returns how long MapReduce jobs ran after their last map ended, as a mean in seconds.
 func afterMaps(r *sim.Result) float64 {
 	last := make([]heddle.Time, len(r.Jobs))
 	onNodes(r, heddle.Map, 0, func(t *sim.TaskResult) { last[t.Job] = max(last[t.Job], t.Ended) })

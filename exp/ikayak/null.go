@@ -10,18 +10,18 @@ import (
 	"heddle/policy"
 )
 
-// The policies here stand in null arms and mutations: each has the form of one of iKayak's mechanisms, and decides at random or
-// the wrong way round.
+// The policies here are used in null arms and mutations: each has the form of one of iKayak's mechanisms, but decides
+// at random or the wrong way round.
 
-// A placer names the node of an executor as iKayak's placement does, step by step: of the nodes where something suffices the one that
-// is chosen, the first step that has any.
+// A placer names the node of an executor step by step, as iKayak's placement does. The first step that has any suitable
+// node chooses one of them.
 type placer struct {
 	steps []step
-	stay  bool // as the option of iKayak's
+	stay  bool // like iKayak's option
 	nodes []*policy.Node
 }
 
-// A step of a placer after the first one reserves.
+// A step is one step of a placer; those after the first one reserve.
 type step struct {
 	room   func(*policy.Node) heddle.Resource
 	choose func(of []*policy.Node) *policy.Node
@@ -46,7 +46,7 @@ func (p *placer) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	return heddle.NoNode, false
 }
 
-// collect lists the nodes of which so much suffices, and which are not reserved.
+// collect lists the nodes that have enough of what of returns and are not reserved.
 func (p *placer) collect(v policy.View, k *policy.Ask, of func(*policy.Node) heddle.Resource) {
 	p.nodes = p.nodes[:0]
 	for i := range v.NodeIDs() {
@@ -57,7 +57,7 @@ func (p *placer) collect(v policy.View, k *policy.Ask, of func(*policy.Node) hed
 	}
 }
 
-// with is what a node has free or in containers of some kinds.
+// with returns a function for the room that a node has free or in containers of some kinds.
 func with(kinds ...heddle.Kind) func(*policy.Node) heddle.Resource {
 	return func(n *policy.Node) heddle.Resource {
 		room := n.Free()
@@ -71,7 +71,7 @@ func with(kinds ...heddle.Kind) func(*policy.Node) heddle.Resource {
 	}
 }
 
-// most chooses the node with the largest share of some room, or with sign −1 the smallest.
+// most chooses the node with the largest share of some room, or with sign −1 the one with the smallest.
 func most(room func(*policy.Node) heddle.Resource, sign float64) func(of []*policy.Node) *policy.Node {
 	return func(of []*policy.Node) *policy.Node {
 		best, top := of[0], math.Inf(-1)
@@ -84,33 +84,34 @@ func most(room func(*policy.Node) heddle.Resource, sign float64) func(of []*poli
 	}
 }
 
-// drawn chooses at random.
+// drawn chooses a node at random.
 func drawn() func(of []*policy.Node) *policy.Node {
 	rng := rand.New(rand.NewPCG(1, 2))
 	return func(of []*policy.Node) *policy.Node { return of[rng.IntN(len(of))] }
 }
 
-// anyNode has executors placed at random.
+// anyNode places executors at random.
 func anyNode(set *policy.Set) {
 	draw := drawn()
 	set.Place[heddle.Executor] = &placer{steps: []step{{(*policy.Node).Free, draw}, {(*policy.Node).Total, draw}}}
 }
 
-// anyReduces has executors placed as iKayak does until reduces must end: of the nodes that these leave one is drawn.
+// anyReduces places executors as iKayak does until reduces must end: it then draws one of the nodes that would have
+// room.
 func anyReduces(set *policy.Set) {
 	set.Place[heddle.Executor] = &placer{stay: true, steps: []step{
 		{with(), most(with(), 1)}, {with(heddle.Map), most(with(heddle.Map), 1)}, {with(heddle.Map, heddle.Reduce), drawn()},
 	}}
 }
 
-// fullestNode is the placement with its sign turned: of what iKayak looks for the most of, the least.
+// fullestNode is the placement with its sign flipped: it looks for the least of what iKayak looks for the most of.
 func fullestNode(set *policy.Set) {
 	least := most(with(heddle.Map), -1)
 	set.Place[heddle.Executor] = &placer{steps: []step{{(*policy.Node).Free, least}, {(*policy.Node).Total, least}}}
 }
 
-// pauses suspends reduces as iKayak does, but other ones: those that choose says, of jobs whose maps wait. Reduces that do not run yet cannot be
-// suspended: nothing comes of it.
+// pauses suspends reduces as iKayak does, but different ones: those that choose picks, of jobs whose maps wait.
+// Suspending reduces that do not run yet has no effect, since they cannot be suspended.
 type pauses struct {
 	choose func(x *policy.Container) bool
 	frozen []heddle.ContainerID
@@ -126,7 +127,7 @@ func (*pauses) Needs() policy.Needs {
 	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Starts: true}, Can: heddle.Lends}
 }
 
-// Run implements [policy.Control]: every 300 s for as long as iKayak's rule has it where Spark holds half.
+// Run implements [policy.Control]. It suspends every 300 s, for as long as iKayak's rule would if Spark held half.
 func (p *pauses) Run(v policy.View, plan *policy.Plan) {
 	const interval, length = 300 * heddle.Second, 105 * heddle.Second
 	if v.Now() >= p.until {
@@ -168,7 +169,7 @@ func instead(a exp.Arm, by func(set *policy.Set)) exp.Arm {
 	return a
 }
 
-// as returns an arm under another one's name, to stand in its place.
+// as returns an arm under another arm's name, to replace it.
 func as(name string, a exp.Arm) exp.Arm {
 	a.Name = name
 	return a

@@ -11,13 +11,12 @@ import (
 	"heddle/sim"
 )
 
-// FirstTrainingSeed is the first of the seeds that the rules of iKayak's model were trained on; those
-// of experiments are to lie below.
+// FirstTrainingSeed is the first of the seeds on which the rules of iKayak's model were trained; the seeds of
+// experiments must be lower.
 const FirstTrainingSeed = 1001
 
-// TrainingWork is a run to train iKayak's model on, as a scenario: one to three jobs of its three programs
-// on its testbed, of 30 to 400 GB, with half to twice as many reduces as its experiments give them,
-// most of one core.
+// TrainingWork returns a run to train iKayak's model on, as a scenario: one to three jobs of its three programs on its
+// testbed, of 30 to 400 GB, with half to twice as many reduces as its experiments give them, most of one core.
 func TrainingWork(seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 0x7ea1))
 	var b strings.Builder
@@ -42,7 +41,7 @@ func trainingJob(b *strings.Builder, id, program string, submit int, gb, reduces
 		id, program, id, submit, gb*1000, reduces, mem, mem, cores)
 }
 
-// remainingMethod is how the accuracy of the model was read.
+// remainingMethod describes how the accuracy of the model was read.
 const remainingMethod = `
 * Fifteen workers as the paper lists them. Terasort, Grep and WordCount with 300 GB each, one after the other, under the FairScheduler; one reduce for eight maps, as in the
   other experiments of this paper.
@@ -53,7 +52,7 @@ const remainingMethod = `
   below on seeds 2001 to 2016, which neither training nor this page uses: NRMSE is 9.8 % there, with 8 rules 10.1 %.
 `
 
-// remainingWork has the three programs one after the other, far enough apart not to meet.
+// remainingWork runs the three programs one after the other, far enough apart not to overlap.
 func remainingWork(uint64) (string, error) {
 	var b strings.Builder
 	b.WriteString("name: remaining\n" + testbed + "workload:\n  jobs:\n")
@@ -64,11 +63,11 @@ func remainingWork(uint64) (string, error) {
 	return b.String(), nil
 }
 
-// remainingMachines are the first node of each kind of testbed that the paper predicts on, and the one
-// after its last.
+// remainingMachines has a pair of nodes for each kind of machine that the paper predicts on: the first node of that
+// kind, and the one after its last.
 var remainingMachines = [][2]heddle.NodeID{{0, 3}, {3, 5}, {5, 6}, {6, 8}}
 
-// twelve chooses of each job the first reduce on each of those machines: for each container, its job.
+// twelve chooses the first reduce of each job on each of those machines. It maps each container to its job.
 func twelve(r *sim.Result) map[heddle.ContainerID]int {
 	out := map[heddle.ContainerID]int{}
 	for job := range r.Jobs {
@@ -89,8 +88,8 @@ func twelve(r *sim.Result) map[heddle.ContainerID]int {
 	return out
 }
 
-// nrmse is the mean over chosen reduces of the normalised root mean square error of what was predicted of
-// each from the part from of its time on to the part until, in %; NaN where nothing was predicted.
+// nrmse returns the normalised root mean square error of the predictions for each chosen reduce between the parts from
+// and until of its time, in %, as the mean over the reduces; NaN if nothing was predicted.
 func nrmse(r *sim.Result, chosen map[heddle.ContainerID]int, from, until float64) float64 {
 	type sum struct{ whole, squares, n float64 }
 	of := map[heddle.ContainerID]*sum{}
@@ -121,8 +120,8 @@ func nrmse(r *sim.Result, chosen map[heddle.ContainerID]int, from, until float64
 	return total / n
 }
 
-// once is the normalised root mean square error of one prediction of each of the chosen reduces, at a moment drawn by the seed, in % of the range
-// of what they still took; NaN where less than two were predicted.
+// once returns the normalised root mean square error of one prediction for each chosen reduce, at a moment drawn by the
+// seed, in % of the range of their actual remaining times; NaN if fewer than two were predicted.
 func once(r *sim.Result, chosen map[heddle.ContainerID]int, seed uint64) float64 {
 	of := map[heddle.ContainerID][]sim.Prediction{}
 	var order []heddle.ContainerID
@@ -151,7 +150,7 @@ func onceOf(arm string) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 { return once(r.Arm(arm), twelve(r.Arm(arm)), r.Seed) }
 }
 
-// remaining is the accuracy of iKayak's model (ikayak: 5.3).
+// remaining is the experiment on the accuracy of iKayak's model (ikayak: 5.3).
 func remaining() exp.Experiment {
 	arm := func(name, estimate string) exp.Arm {
 		return exp.Arm{Name: name, Profile: "fair", Set: []string{"estimate.remaining=" + estimate}}

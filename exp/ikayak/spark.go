@@ -71,8 +71,8 @@ workload:
 	}
 }
 
-// placing compares executor placements. Everything else is the baseline's, but that iKayak's comes with its order: masters and
-// executors before tasks.
+// placing compares executor placements. Everything else is the baseline's, except that iKayak's placement comes with
+// its order: masters and executors before tasks.
 func placing() exp.Experiment {
 	const non, spread, ours = "NonSpreadOut", "SpreadOut", "iKayak's placement"
 	upTo := func(base string, of func(r exp.Runs, arm string, pick exp.Pick) float64) func(exp.Runs) float64 {
@@ -117,7 +117,7 @@ func placing() exp.Experiment {
 	}
 }
 
-// wrongEstimates forces the estimate of remaining times to be wrong.
+// wrongEstimates makes the estimate of remaining times wrong on purpose.
 func wrongEstimates() exp.Experiment {
 	const name = "as estimated"
 	const stays = "place.executor={ikayak.executor: {stay: true}}"
@@ -161,7 +161,7 @@ func wrongEstimates() exp.Experiment {
 	}
 }
 
-// crowded has reduces hold most of the cluster when Spark comes.
+// crowded lets reduces hold most of the cluster when Spark arrives.
 func crowded(seed uint64) (string, error) {
 	rng := rand.New(rand.NewPCG(seed, 0xc40d))
 	var b strings.Builder
@@ -177,10 +177,10 @@ func crowded(seed uint64) (string, error) {
 	return b.String(), nil
 }
 
-// delay is delay scheduling for either framework.
+// delay compares delay scheduling for either framework.
 func delay() exp.Experiment {
 	m := msd
-	m.dynamic = true // only then does Spark ask for executors where its data lies
+	m.dynamic = true // only then does Spark ask for executors where its data is
 	arm := func(spark, maps string) exp.Arm {
 		place := map[string]string{"N": "any", "D": "{delay: {node_wait: 15, rack_wait: 15}}"}
 		return exp.Arm{

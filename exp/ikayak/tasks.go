@@ -9,7 +9,7 @@ import (
 	"heddle/sim"
 )
 
-// variants is one map a node, local or remote, with all or a part of its container.
+// variants has one map per node, local or remote, with all or a part of its container.
 func variants() exp.Experiment {
 	work := func(local bool) exp.Work {
 		return func(uint64) (string, error) {
@@ -59,7 +59,8 @@ workload:
 	}
 }
 
-// perProgram gives arms one program of MapReduce each, beside Spark: the name is the arm's and the program's.
+// perProgram gives each arm one MapReduce program at a time, beside Spark. The new name is made of the arm's and the
+// program's.
 func perProgram(programs []string, w beside, arms ...exp.Arm) (out []exp.Arm) {
 	for _, p := range programs {
 		for _, a := range arms {
@@ -71,10 +72,10 @@ func perProgram(programs []string, w beside, arms ...exp.Arm) (out []exp.Arm) {
 	return out
 }
 
-// of is the name of an arm with one program.
+// of returns the name of an arm with one program.
 func of(arm, program string) string { return arm + ", " + program }
 
-// overPrograms is the mean over programs of how one arm stands to another.
+// overPrograms computes the mean over programs of how one arm compares with another.
 func overPrograms(programs []string, base, ours string, stands func(base, ours float64) float64, figure func(*sim.Result) float64) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		var all []float64
@@ -85,11 +86,11 @@ func overPrograms(programs []string, base, ours string, stands func(base, ours f
 	}
 }
 
-// onDesktops are the figures of the suspension's experiment.
+// The figures of the suspension experiment.
 func mapsOnDesktops(x *sim.Result) float64    { return mapsPerHour(x, desktops) }
 func reducesOnDesktops(x *sim.Result) float64 { return meanTaskOn(x, heddle.Reduce, desktops) }
 
-// suspension is the suspension of reduces alone.
+// suspension has the suspension of reduces alone.
 func suspension() exp.Experiment {
 	const ours = "suspension"
 	const maps, reduces = "maps an hour on desktops, increase", "reduce time on desktops, reduction"
@@ -133,7 +134,7 @@ func suspension() exp.Experiment {
 	}
 }
 
-// locality is the shrinking of maps alone.
+// locality has the shrinking of maps alone.
 func locality() exp.Experiment {
 	const ours = "shrinking"
 	w := beside{slowStart: 0.05}
@@ -179,7 +180,7 @@ func locality() exp.Experiment {
 	}
 }
 
-// mixed gives an arm the mix with so many replicas of each block.
+// mixed gives an arm the mix with the given number of replicas of each block.
 func mixed(replicas int, a exp.Arm) exp.Arm {
 	m := msd
 	m.replicas = replicas
@@ -187,14 +188,14 @@ func mixed(replicas int, a exp.Arm) exp.Arm {
 	return a
 }
 
-// parameters are v and ε over their ranges.
+// parameters varies v and ε over their ranges.
 func parameters() exp.Experiment {
 	w := beside{slowStart: 0.05}
 	pauses := func(symbol string, x float64) exp.Arm {
 		option := map[string]string{"v": "v", "ε": "epsilon"}[symbol]
 		return arm(fmt.Sprintf("%s = %g", symbol, x), "ikayak", fmt.Sprintf("control=[{ikayak.suspend: {%s: %g}}]", option, x))
 	}
-	// minimum is the shape of a valley: longer at both ends of a parameter's range than at its middle.
+	// minimum has the shape of a valley: longer at both ends of a parameter's range than in its middle.
 	minimum := func(symbol string, low, middle, high float64) exp.Metric {
 		rises := func(x float64) func(exp.Runs) float64 {
 			return overPrograms(mapPrograms, pauses(symbol, middle).Name, pauses(symbol, x).Name, exp.Increase, exp.JCTs(exp.Of(heddle.MapReduce)))
@@ -222,7 +223,7 @@ func parameters() exp.Experiment {
 	}
 }
 
-// earlyStart is when reduces may start.
+// earlyStart varies when reduces may start.
 func earlyStart() exp.Experiment {
 	starts := []float64{0.05, 0.5, 1}
 	programs := []string{"wordcount", "terasort"}

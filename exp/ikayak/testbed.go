@@ -7,20 +7,21 @@ import (
 	"heddle/exp"
 )
 
-// A machine is one kind of the paper's testbed (section 4.2).
+// A machine is one kind of machine in the paper's testbed (section 4.2).
 type machine struct {
 	name        string
 	count       int
-	gib, vcores int     // of its memory an eighth is left to the system, as the world has it
-	cores       float64 // what its processors come to, each physical core with both of its threads as 1.25
+	gib, vcores int     // the system keeps an eighth of the memory, as in the world
+	cores       float64 // what its processors amount to, counting each physical core with both of its threads as 1.25
 	turbo       float64 // GHz
 }
 
-// machines are the workers; a sixteenth machine, a desktop, is the master. The numbers of threads leave, of what Dell sold these
-// models with, one generation: T110, 4 cores (Xeon E3-1230, 3.6 GHz at most); T420 and T320, two and one of 6 cores (E5-2420, 2.4
-// GHz); T620, two of 6 cores (E5-2620, 2.5 GHz); desktops, 4 cores (i7-2600, 3.8 GHz). All are Sandy Bridge with two threads a
-// core, so that their cores differ by their clocks alone. Two threads of a core do up to 1.3 times what one does (Marr et al.,
-// Hyper-Threading Technology Architecture and Microarchitecture, Intel Technology Journal, 2002): 1.25 here.
+// machines are the workers; a sixteenth machine, a desktop, is the master. Of the models that Dell sold, only one
+// generation has the published numbers of threads: T110, 4 cores (Xeon E3-1230, 3.6 GHz at most); T420 and T320, two
+// and one of 6 cores (E5-2420, 2.4 GHz); T620, two of 6 cores (E5-2620, 2.5 GHz); desktops, 4 cores (i7-2600, 3.8 GHz).
+// All are Sandy Bridge with two threads a core, so their cores differ only by their clocks. Two threads of a core do up
+// to 1.3 times what one does (Marr et al., Hyper-Threading Technology Architecture and Microarchitecture, Intel
+// Technology Journal, 2002): 1.25 here.
 var machines = []machine{
 	{"t110", 3, 14, 8, 5, 3.6},
 	{"t420", 2, 28, 24, 15, 2.4},
@@ -29,13 +30,13 @@ var machines = []machine{
 	{"desktop", 7, 14, 8, 5, desktopGHz},
 }
 
-// desktopGHz is the clock of a core as fast as the reference: the case study's reduces say so, see [problem].
+// desktopGHz is the clock of a core as fast as the reference, according to the case study's reduces: see [problem].
 const desktopGHz = 3.8
 
 // testbed is iKayak's cluster without its master.
 var testbed = workers(1, 1)
 
-// workers is the testbed with cores so many times as fast, and so many times the memory.
+// workers returns the testbed with cores speed times as fast, and memory times the memory.
 func workers(speed float64, memory int) string {
 	var b strings.Builder
 	b.WriteString("cluster:\n  nodes:\n")
@@ -46,7 +47,7 @@ func workers(speed float64, memory int) string {
 	return b.String()
 }
 
-// memoryGiB is what the workers offer together.
+// memoryGiB returns what the workers offer together.
 func memoryGiB() (sum int) {
 	for _, m := range machines {
 		sum += m.count * m.gib
@@ -54,7 +55,7 @@ func memoryGiB() (sum int) {
 	return sum
 }
 
-// setUp is what determined workload and world.
+// setUp lists what determined the workload and the world.
 var setUp = []exp.Decision{
 	{
 		What: "processors of the testbed", Chosen: "Sandy Bridge, two threads a core: 4, 12, 6, 12 and 4 physical cores (T110, T420, T320, T620, desktop), of 3.6, 2.4, 2.4, 2.5 and 3.8 GHz at most; both threads of a core do 1.25 times what one does",

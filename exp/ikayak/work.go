@@ -11,10 +11,10 @@ import (
 
 // A mix is a workload on the paper's fifteen workers.
 type mix struct {
-	jobs      int      // of MapReduce
+	jobs      int      // number of MapReduce jobs
 	maps      []string // their programs
-	spark     []string // programs of Spark
-	share     float64  // of MapReduce in all work
+	spark     []string // programs of the Spark applications
+	share     float64  // MapReduce's share of all work
 	gap       float64  // mean seconds between two MapReduce jobs
 	inputGB   float64  // of every MapReduce job; 0 = drawn
 	slowStart float64
@@ -23,16 +23,16 @@ type mix struct {
 	nodes     string
 }
 
-// msd is the mix of section 4.3: 87 jobs like those of a production month, and as much work of Spark beside them. The gap is the one at
-// which YARN-client and YARN-cluster are to each other as published: see [setUp].
+// msd is the mix of section 4.3: 87 jobs like those of a production month, and as much work of Spark beside them. With
+// this gap YARN-client and YARN-cluster are to each other as published: see [setUp].
 var msd = mix{
 	jobs: 87, maps: []string{"wordcount", "grep", "terasort"}, spark: []string{"kmeans", "pagerank", "index"}, share: 0.5, gap: 160,
 	slowStart: 0.05, replicas: 3, nodes: testbed,
 }
 
-// Sizes of the production jobs: their median is 14 GB, and 90 % are below 100 GB (Rowstron et al., Nobody
-// ever got fired for using Hadoop on a cluster, HotCDP 2012, of clusters at Microsoft and Facebook); a
-// log-normal distribution has both. The paper leaves out the largest 10 % and the smallest 20 %.
+// The sizes of the production jobs. Their median is 14 GB, and 90 % are below 100 GB (Rowstron et al., Nobody ever got
+// fired for using Hadoop on a cluster, HotCDP 2012, on clusters at Microsoft and Facebook); a log-normal distribution
+// has both. The paper leaves out the largest 10 % and the smallest 20 %.
 var (
 	medianGB = 14.0 // GB
 	spread   = math.Log(100/medianGB) / normalQuantile(0.9)
@@ -40,10 +40,11 @@ var (
 
 const lowest, highest = 0.2, 0.9
 
-// normalQuantile is the inverse of the standard normal distribution.
+// normalQuantile is the inverse of the standard normal distribution function.
 func normalQuantile(u float64) float64 { return math.Sqrt2 * math.Erfinv(2*u-1) }
 
-// A Spark application of the mix is like that of section 2.2: 10 GB from Wikipedia, and executors that hold 32 of 72 GB of the memory.
+// A Spark application of the mix is like that of section 2.2: it reads 10 GB from Wikipedia, and its executors hold 32
+// of 72 GB of the memory.
 const (
 	sparkGB   = 10.0
 	sparkPart = 32. / 72
@@ -52,7 +53,7 @@ const (
 const (
 	blockMiB      = 256.0
 	iterations    = 10 // passes after the first: the default of Spark's own PageRank
-	mapsPerReduce = 8  // maps for each reduce, as the authors have it in later papers' tables of the same jobs: 16 to 1600 maps, 4 to 128 reduces
+	mapsPerReduce = 8  // maps per reduce, as in the authors' later tables of the same jobs: 16 to 1600 maps, 4 to 128 reduces
 )
 
 // executors are the sizes of Table 3.
@@ -61,10 +62,10 @@ var executors = map[string]struct{ cores, gb int }{"kmeans": {4, 4}, "pagerank":
 // taskGB are the sizes of Table 2; each task has one core.
 var taskGB = map[string]int{"wordcount": 1, "grep": 2, "terasort": 2}
 
-// blocks is how many blocks so many GB have.
+// blocks returns the number of blocks of so many GB.
 func blocks(gb float64) float64 { return math.Ceil(gb * 1e9 / (blockMiB * (1 << 20))) }
 
-// reduces is how many reduces a job of so many GB has.
+// reduces returns the number of reduces of a job with so many GB.
 func reduces(gb float64) float64 { return math.Ceil(blocks(gb) / mapsPerReduce) }
 
 // work writes the scenario.
@@ -77,7 +78,7 @@ func (m mix) work(seed uint64) (string, error) {
 	for i := range m.jobs {
 		program := m.maps[order[i]%len(m.maps)]
 		gb := m.inputGB
-		if gb == 0 { // one from each of as many equal parts of the distribution: seeds differ in order, little in sum
+		if gb == 0 { // one from each of as many equal parts of the distribution: seeds differ in order but little in sum
 			u := lowest + (float64(order[i])+rng.Float64())/float64(m.jobs)*(highest-lowest)
 			gb = medianGB * math.Exp(spread*normalQuantile(u))
 		}
@@ -91,7 +92,8 @@ func (m mix) work(seed uint64) (string, error) {
 	return b.String(), nil
 }
 
-// applications writes as many of Spark as are so much work, evenly at random over so many seconds.
+// applications writes Spark applications that amount to the wanted work, spread evenly at random over the span in
+// seconds.
 func (m mix) applications(b *strings.Builder, rng *rand.Rand, span, wanted float64) {
 	var programs []string
 	for sum := 0.0; ; {
@@ -117,7 +119,7 @@ func (m mix) mapReduce(b *strings.Builder, id, program string, at, gb float64) {
 		id, program, at, gb*1000, reduces(gb), m.slowStart, mem, mem, m.replicas)
 }
 
-// application writes one of Spark.
+// application writes one Spark application.
 func (m mix) application(b *strings.Builder, id, program string, at float64) {
 	x := executors[program]
 	n := int(sparkPart * float64(memoryGiB()) / float64(x.gb))
@@ -141,13 +143,13 @@ func (m mix) application(b *strings.Builder, id, program string, at float64) {
 	}
 }
 
-// mapReduceWork is the processor time of a job in core-seconds of the reference core, by the world's figures.
+// mapReduceWork returns the processor time of a job in core-seconds of the reference core, by the world's figures.
 func mapReduceWork(program string, gb float64) float64 {
 	p := world.DefaultParams().Programs[program]
 	return gb * 1e9 / (1 << 20) * (p.Map + p.Ratio*p.Reduce)
 }
 
-// sparkWork is the same for an application of Spark.
+// sparkWork returns the same for a Spark application.
 func sparkWork(program string, gb float64) float64 {
 	p := world.DefaultParams().Programs[program]
 	mib := gb * 1e9 / (1 << 20)
@@ -157,20 +159,21 @@ func sparkWork(program string, gb float64) float64 {
 	return mib * (p.First + iterations*p.Grow*p.Cached)
 }
 
-// besideGB is the input of a MapReduce job that runs beside Spark: that of section 5.3, the one size of a single job on this testbed
-// that the paper states.
+// besideGB is the input of a MapReduce job that runs beside Spark: that of section 5.3, the only size of a single job
+// on this testbed that the paper states.
 const besideGB = 300
 
-// A beside is one MapReduce job beside Spark applications that hold half of the cluster's memory, as section 2.2 has it, a third of that
-// each. They come first and stay: "executors stick around for the lifetime of the application".
+// A beside is one MapReduce job beside Spark applications that hold half of the cluster's memory, as in section 2.2, a
+// third of it each. The applications come first and stay: "executors stick around for the lifetime of the application".
 type beside struct {
 	program   string
 	slowStart float64
 	dynamic   bool
 }
 
-// rounds are how often the applications go over what they keep in memory, which takes each about as long as the longest of the
-// MapReduce jobs. Their inputs are 5 partitions of 1 GB: what they compute takes little, what they hold is what counts.
+// rounds is how often each application passes over what it keeps in memory. That takes each about as long as the
+// longest of the MapReduce jobs. Their inputs are 5 partitions of 1 GB: they compute little, and what they hold is what
+// counts.
 var rounds = map[string]int{"kmeans": 500, "pagerank": 45, "index": 500}
 
 func (w beside) work(uint64) (string, error) {

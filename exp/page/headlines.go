@@ -7,8 +7,8 @@ import (
 	"heddle/exp"
 )
 
-// Headlines returns the table with one line for each system that has a section: of which experiment its headline figure is,
-// the published one and ours.
+// Headlines returns the table with one line for each system that has a section: the experiment that its headline figure
+// is from, the published figure and ours.
 func Headlines(systems []exp.System, sections []*Section) []byte {
 	t := newTable("system", "headline", "published", "ours", "lowest – highest", "verdict", "figures reached or exceeded")
 	t.right(2, 3, 4, 6)

@@ -8,7 +8,7 @@ import (
 	"heddle/exp"
 )
 
-// judged says how a figure gets its verdict: see [exp.Verdict].
+// judged explains how a figure gets its verdict: see [exp.Verdict].
 const judged = "Ours is the median over seeds, beside it the lowest and the highest. A gain is *reached* from 0.8 to 1.5 times the\n" +
 	"published effect and *exceeded* above, a cost is reached up to 1.25 times the published loss and exceeded where nothing is\n" +
 	"lost, a level is reached within 20 % of the published value, and a shape if it holds. Seeds are added until the interval\n" +
@@ -17,7 +17,7 @@ const judged = "Ours is the median over seeds, beside it the lowest and the high
 	"no schedule can reach in the set-up as it is described is *unattainable*. Figures of baselines say whether the set-up is the\n" +
 	"paper's (*set-up*).\n\n"
 
-// setUp is the table of what was determined by what.
+// setUp returns the table of what was determined by what.
 func setUp(list []exp.Decision) string {
 	t := newTable("of the set-up", "chosen", "by")
 	for _, d := range list {
@@ -27,7 +27,7 @@ func setUp(list []exp.Decision) string {
 		"had to, because the text has nothing else, the table says so, and that figure does not count.\n\n" + t.String()
 }
 
-// bounds says of each figure that no schedule can reach what one could.
+// bounds writes, for each figure that no schedule can reach, what one could reach.
 func (s *Section) bounds(b *strings.Builder) {
 	for i := range s.outcome.Metrics {
 		if m := &s.outcome.Metrics[i]; m.Verdict == exp.Unattainable {
@@ -37,7 +37,7 @@ func (s *Section) bounds(b *strings.Builder) {
 	}
 }
 
-// mutations is the table of figures that must be lost by mistakes in the mechanism.
+// mutations writes the table of figures that mistakes in the mechanism must lose.
 func (s *Section) mutations(b *strings.Builder) {
 	n := 0
 	t := newTable("with the mistake", "figure", "without it", "with it", "then it is")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// escape keeps a text from becoming markup.
+// escape keeps text from becoming markup.
 func escape(s string) string { return escaper.Replace(s) }
 
 var (
@@ -14,7 +14,7 @@ var (
 	bracketless = strings.NewReplacer("[", "(", "]", ")", "\n", " ")
 )
 
-// upperFirst begins a sentence; a symbol at its beginning stays what it is.
+// upperFirst capitalises the first letter of a sentence; a symbol at the beginning is left alone.
 func upperFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if next, m := utf8.DecodeRuneInString(s[n:]); n == 0 || m == 0 || !unicode.IsLetter(next) {
@@ -23,10 +23,10 @@ func upperFirst(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// A mdTable is a table in Markdown.
+// An mdTable is a table in Markdown.
 type mdTable struct {
 	head    []string
-	numbers map[int]bool // columns that stand to the right
+	numbers map[int]bool // columns that are aligned right
 	rows    [][]string
 }
 

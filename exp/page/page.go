@@ -1,7 +1,7 @@
-// Package page writes what experiments came to for people: a Markdown page for each system with its plots,
-// and the table of headlines.
+// Package page presents the results of experiments for people: a Markdown page with plots for each system, and the
+// table of headlines.
 //
-// It runs nothing and judges nothing, and touches no file: the same outcomes give the same bytes.
+// It runs nothing, judges nothing and touches no file: the same outcomes give the same bytes.
 package page
 
 import (
@@ -16,15 +16,15 @@ import (
 	"heddle/sim"
 )
 
-// A Section is what a page has of one experiment. It is made while the experiment's runs are there, and
-// does not hold on to them.
+// A Section is the part of a page about one experiment. It is made while the experiment's runs are there, and does not
+// keep them.
 type Section struct {
-	Plots []File // by names relative to the page
+	Plots []File // named relative to the page
 
 	outcome *exp.Outcome
-	text    []string // of each plot of the experiment: its picture, or why there is none
-	swept   []string // likewise of each sweep; empty where none is wanted
-	failed  []string // of which arms some jobs did not succeed
+	text    []string // for each plot of the experiment: its picture, or why there is none
+	swept   []string // likewise for each sweep; empty if no plot is wanted
+	failed  []string // the arms under which some jobs did not succeed
 }
 
 // A File is a plot on its own.
@@ -63,7 +63,7 @@ func New(x *exp.Outcome) *Section {
 	return s
 }
 
-// failures tells, arm by arm, which jobs did not succeed: figures may lack them, or be of less work.
+// failures lists, arm by arm, which jobs did not succeed: figures may lack them, or cover less work.
 func failures(x *exp.Outcome) []string {
 	var out []string
 	for i := range x.Experiment.Arms {
@@ -96,7 +96,7 @@ func (s *Section) add(p *report.Plot) string {
 	return fmt.Sprintf("![%s](%s)", bracketless.Replace(p.Title), f.Name)
 }
 
-// Page returns the page of a system, of the sections that are its own, in their order.
+// Page returns the page of a system, made of those of the sections that belong to it, in their order.
 func Page(system *exp.System, sections []*Section) []byte {
 	sections = slices.DeleteFunc(slices.Clone(sections), func(s *Section) bool { return s.outcome.Experiment.System != system.Name })
 	var b strings.Builder
@@ -115,7 +115,7 @@ func Page(system *exp.System, sections []*Section) []byte {
 	return []byte(b.String())
 }
 
-// manner says what every arm of every experiment is simulated as: see [exp.Experiment].
+// manner describes how every arm of every experiment is simulated: see [exp.Experiment].
 const manner = "Every arm is simulated as a stock ResourceManager with an ideal node agent beside every NodeManager: nothing is given\n" +
 	"away between reports of nodes, nodes report at a fixed interval, and they report the ends of containers with their next\nheartbeat.\n\n"
 
@@ -128,7 +128,7 @@ func tally(sections []*Section) exp.Tally {
 	return all
 }
 
-// figures is the table of all figures of a system.
+// figures returns the table of all figures of a system.
 func figures(sections []*Section) string {
 	t := newTable("experiment", "figure", "published", "ours", "lowest – highest", "null arm", "same direction", "verdict")
 	t.right(2, 3, 4, 5)
@@ -166,7 +166,7 @@ func (s *Section) write(b *strings.Builder) {
 	}
 }
 
-// arms says what was held against what and how often, and which profiles the arms are.
+// arms describes what was compared with what and how often, and which profiles the arms use.
 func (s *Section) arms() string {
 	var names, profiles []string
 	tell, wide := false, 0
@@ -190,7 +190,7 @@ func (s *Section) arms() string {
 	return text
 }
 
-// profileOf is an arm's profile as a command line has it.
+// profileOf returns an arm's profile as written on a command line.
 func profileOf(a *exp.Arm) string {
 	s := a.Profile
 	for _, set := range a.Set {
@@ -210,8 +210,8 @@ func seeds(list []uint64) string {
 	return "Seeds " + strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
 }
 
-// shortfalls says of each figure that is lost or undecided by how much, and why; figures with one reason
-// together.
+// shortfalls writes by how much each lost or undecided figure falls short, and why. Figures with the same reason are
+// grouped.
 func (s *Section) shortfalls(b *strings.Builder) {
 	all := s.outcome.Shortfalls()
 	if len(all) == 0 {
@@ -228,7 +228,7 @@ func (s *Section) shortfalls(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// shortfall says by how much a figure is not reached.
+// shortfall describes by how much a figure is not reached.
 func shortfall(m *exp.Judged) string {
 	ours, published := m.Ours.Median, m.Published
 	off := fmt.Sprintf("%s against %s", exp.Figure(ours, m.Unit), exp.Figure(published, m.Unit))
@@ -255,7 +255,8 @@ func shortfall(m *exp.Judged) string {
 	return fmt.Sprintf("%s, %.0f %% of the published effect", off, 100*ours/published)
 }
 
-// effects is the table of the headline without each effect of the world, and what a gain lives off by it.
+// effects writes the table of the headline without each effect of the world, and what a gain depends on according to
+// it.
 func (s *Section) effects(b *strings.Builder) {
 	if len(s.outcome.Effects) == 0 {
 		return
@@ -274,9 +275,9 @@ func (s *Section) effects(b *strings.Builder) {
 	}
 }
 
-// livesOff says what the table comes to where that is more than what it says itself.
+// livesOff states what follows from the table, if that is more than the table says itself.
 func livesOff(effects []exp.Effect) string {
-	var lost []string // that nobody said
+	var lost []string // without anybody having said so
 	said, judged := false, true
 	for i := range effects {
 		f := &effects[i]
@@ -297,10 +298,10 @@ func livesOff(effects []exp.Effect) string {
 	return "The headline is said to live off none of them."
 }
 
-// none stands where there is no figure.
+// none is shown if there is no figure.
 const none = "–"
 
-// left is the part of a headline that is there without an effect.
+// left returns the part of a headline that remains without an effect.
 func left(f *exp.Effect) string {
 	if math.IsNaN(f.Without) || !(f.With > 0) {
 		return none
@@ -354,5 +355,5 @@ func named(name, unit string) string {
 	return name + ", " + unit
 }
 
-// System is the system the section's experiment belongs to.
+// System returns the name of the system that the section's experiment belongs to.
 func (s *Section) System() string { return s.outcome.Experiment.System }

@@ -12,7 +12,7 @@ import (
 	"heddle/sim"
 )
 
-// draw makes the pictures of a plot: none where the runs have nothing to show.
+// draw makes the pictures of a plot, or none if the runs have nothing to show.
 func draw(e *exp.Experiment, p *exp.Plot, all []exp.Runs) []*report.Plot {
 	if len(all) == 0 {
 		return nil
@@ -60,10 +60,10 @@ func draw(e *exp.Experiment, p *exp.Plot, all []exp.Runs) []*report.Plot {
 	return nil
 }
 
-// wanted reports whether a plot is to show a job.
+// wanted reports whether a plot shows a job.
 func wanted(p *exp.Plot, id string) bool { return len(p.Jobs) == 0 || slices.Contains(p.Jobs, id) }
 
-// cdf draws which share of jobs was done within which time, the jobs of all seeds together.
+// cdf draws which share of jobs was done within which time, for the jobs of all seeds together.
 func cdf(p *exp.Plot, arms []string, all []exp.Runs) (*report.Plot, bool) {
 	x := &report.Plot{Title: p.Title, About: "Cumulative distribution of job completion times."}
 	var panel report.Panel
@@ -91,7 +91,7 @@ func cdf(p *exp.Plot, arms []string, all []exp.Runs) (*report.Plot, bool) {
 	return x, len(panel.Curves) > 0
 }
 
-// quantiles is a distribution as a curve: a step for each of few values.
+// quantiles returns a distribution as a curve; with few values it has a step for each.
 func quantiles(sorted []float64, colour int) report.Curve {
 	c := report.Curve{Colour: colour}
 	const steps = 160
@@ -110,10 +110,10 @@ func quantiles(sorted []float64, colour int) report.Curve {
 	return c
 }
 
-// mostBars is how many bars a plot has at most.
+// mostBars is the largest number of bars in a plot.
 const mostBars = 240
 
-// barsPerJob draws each job's completion time under each arm, the median over seeds with their range.
+// barsPerJob draws each job's completion time under each arm: the median over seeds, with their range.
 func barsPerJob(p *exp.Plot, arms []string, all []exp.Runs) (*report.Plot, bool) {
 	x := &report.Plot{Title: p.Title, About: "Completion time of each job under " + strings.Join(arms, ", ") + "."}
 	for i, a := range arms {
@@ -140,8 +140,8 @@ func barsPerJob(p *exp.Plot, arms []string, all []exp.Runs) (*report.Plot, bool)
 	return x, len(ids) > 0
 }
 
-// barOf is a job's completion time over the seeds that have the job; there is none where it did not succeed
-// in one of them.
+// barOf returns a job's completion time over the seeds that have the job. There is none if the job failed in one of
+// them.
 func barOf(id, arm string, all []exp.Runs) report.Bar {
 	var times []float64
 	for _, r := range all {
@@ -162,7 +162,7 @@ func barOf(id, arm string, all []exp.Runs) report.Bar {
 	return report.Bar{Value: report.Quantile(times, 0.5), Low: times[0], High: times[len(times)-1]}
 }
 
-// jobIDs lists the jobs of any of the runs that a plot shows, in order of submission.
+// jobIDs lists the jobs in any of the runs that a plot shows, in order of submission.
 func jobIDs(p *exp.Plot, runs []*sim.Result) []string {
 	var jobs []*sim.JobResult
 	seen := map[string]bool{}

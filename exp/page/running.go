@@ -10,11 +10,11 @@ import (
 	"heddle/sim"
 )
 
-// mostJobs is how many jobs are told apart by colour; of more, only the sum is drawn.
+// mostJobs is the largest number of jobs that are told apart by colour; for more, only their sum is drawn.
 const mostJobs = report.Colours
 
-// running draws the running maps and reduces of each job over time, a panel for each arm. Executors and
-// plain containers count as maps.
+// running draws the running maps and reduces of each job over time, with a panel for each arm. Executors and plain
+// containers count as maps.
 func running(p *exp.Plot, runs []report.Named) (*report.Plot, bool) {
 	if len(runs) == 0 {
 		return nil, false
@@ -64,7 +64,7 @@ func running(p *exp.Plot, runs []report.Named) (*report.Plot, bool) {
 	return x, top > 0
 }
 
-// busy is the part of a line between its first and last value above 0, both of which it begins and ends at.
+// busy returns the part of a line between its first and last value above 0, starting and ending at 0.
 func busy(values []float64, width float64) [][2]float64 {
 	above := func(v float64) bool { return v > 0 }
 	first := slices.IndexFunc(values, above)
@@ -82,8 +82,8 @@ func busy(values []float64, width float64) [][2]float64 {
 	return append(points, [2]float64{float64(last+1) * width, values[last]}, [2]float64{float64(last+1) * width, 0})
 }
 
-// counts averages over columns how many maps and how many reduces of each job ran; of too many jobs it
-// sums them.
+// counts returns how many maps and how many reduces of each job ran, averaged over each column. For too many jobs it
+// returns their sums.
 func counts(r *sim.Result, ids []string, end float64, columns int) [][2][]float64 {
 	n := len(ids)
 	if n > mostJobs {
@@ -94,7 +94,7 @@ func counts(r *sim.Result, ids []string, end float64, columns int) [][2][]float6
 		out[i] = [2][]float64{make([]float64, columns), make([]float64, columns)}
 	}
 	width := end / float64(columns)
-	place := make([]int, len(r.Jobs)) // in out; −1 = not shown
+	place := make([]int, len(r.Jobs)) // index in out; −1 = not shown
 	for i := range r.Jobs {
 		place[i] = min(slices.Index(ids, r.Jobs[i].ID), n-1)
 	}

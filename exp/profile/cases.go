@@ -22,7 +22,7 @@ type Case struct {
 	Name    string  // unique: fb2009-day1-08h, 100 nodes, load 0.85
 	From    string  // where the work comes from; Markdown
 	HeldOut bool    // no option of the profile was chosen by it
-	Load    float64 // that the jobs are spaced to; 0 = as they come
+	Load    float64 // the load that the jobs are spaced to; 0 = as they come
 
 	read func() (*work, error)
 }
@@ -33,11 +33,11 @@ type work struct {
 	nodes   []world.NodeSpec
 	uplink  float64
 	effects world.Effects
-	given   bool // every container lasts what its job says
+	given   bool // every container lasts as long as its job says
 	faults  func(seed uint64, w *workload.Workload) ([]sim.Fault, error)
 }
 
-// plan is the plan of a case, but for profiles and seeds.
+// plan returns the plan of a case, without profiles and seeds.
 func (c *Case) plan(seeds []uint64) (*exp.Plan, error) {
 	w, err := c.read()
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Case) plan(seeds []uint64) (*exp.Plan, error) {
 	return p, nil
 }
 
-// Cases are all cases, in the order of kinds.
+// Cases returns all cases, ordered by kind.
 func Cases() []Case {
 	out := []Case{{Name: "demo", From: "scenarios/demo.yaml", read: fromText("demo.yaml", scenarios.Demo)}}
 	for _, load := range []float64{0.5, 0.7, 0.85, 0.95} {
@@ -107,7 +107,7 @@ func Cases() []Case {
 	return out
 }
 
-// Names are what the cases' names begin with, each once: the name of the work without cluster and load.
+// Names returns what the cases' names begin with, each once: the name of the work without cluster and load.
 func Names() []string {
 	var names []string
 	for _, c := range Cases() {
@@ -121,10 +121,10 @@ func Names() []string {
 //go:embed swim/*.tsv
 var swim embed.FS
 
-// heldOut is the trace by which no option of the profile is chosen.
+// heldOut is the trace that was not used to choose any option of the profile.
 const heldOut = "fb2010-00h"
 
-// facebook is a case of hours of Facebook's jobs, on nodes of 8 GiB and 8 vcores in racks of 40.
+// facebook returns a case with hours of Facebook's jobs, on nodes of 8 GiB and 8 vcores in racks of 40.
 func facebook(trace string, nodes int, load float64) Case {
 	return Case{
 		Name: fmt.Sprintf("%s, %d nodes, load %g", trace, nodes, load), From: "SWIM", HeldOut: trace == heldOut, Load: load,
@@ -142,7 +142,7 @@ func facebook(trace string, nodes int, load float64) Case {
 	}
 }
 
-// fromText is the work of a scenario.
+// fromText returns a function that reads the work of a scenario.
 func fromText(name string, text []byte) func() (*work, error) {
 	return func() (*work, error) {
 		s, err := scenario.Parse(name, text)
@@ -163,7 +163,7 @@ func ofScenario(s *scenario.Scenario, build func(uint64) (*workload.Workload, er
 	}
 }
 
-// ofPaper is the work of the first arm of a paper's experiment.
+// ofPaper returns a function that reads the work of the first arm of a paper's experiment.
 func ofPaper(name string) func() (*work, error) {
 	return func() (*work, error) {
 		list, err := catalogue.Find(name)
@@ -175,8 +175,8 @@ func ofPaper(name string) func() (*work, error) {
 	}
 }
 
-// drawn is the work of a scenario that differs by seed, but for its cluster, which is that of the first. Change alters its jobs;
-// it may be nil.
+// drawn returns the work of a scenario that differs by seed, except for its cluster, which is that of the first seed.
+// change alters its jobs; it may be nil.
 func drawn(name string, text func(seed uint64) (string, error), change func(uint64, *workload.Workload)) (*work, error) {
 	parse := func(seed uint64) (*scenario.Scenario, error) {
 		t, err := text(seed)

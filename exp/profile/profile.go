@@ -1,10 +1,10 @@
-// Package profile holds the profile heddle against fair and capacity, on workloads of many kinds, in every column that
-// users look at.
+// Package profile compares the profile heddle with fair and capacity, on workloads of many kinds and in every column
+// that users look at.
 //
-// Nothing was published of that: what is stated is a goal. A [Case] is a workload on a cluster at a load. Each is simulated
-// as heddle rm under fair, capacity and heddle, the latter without node agents and with them, and gives a [Row] for either.
-// A profile must be good everywhere: the row has every column beside the better of fair and capacity in that column, even
-// where that is the one here and the other there.
+// Nothing was published about that; it has a goal instead. A [Case] is a workload on a cluster at a load. Each case is
+// simulated as heddle rm under fair, capacity and heddle. Heddle runs both without node agents and with them, and gets
+// a [Row] for each. A profile must be good everywhere, so a row compares every column with the better of fair and
+// capacity in that column, even if that is fair in one column and capacity in another.
 //
 //	heddle exp run profile
 package profile
@@ -21,22 +21,22 @@ import (
 	"heddle/sim"
 )
 
-// What a row is held to.
+// The goals for a row.
 const (
 	MostWorse     = 1.05              // times the better of fair and capacity, in every column
-	Resolution    = 1 * heddle.Second // a difference that is no larger counts as none: nodes report once a second
+	Resolution    = 1 * heddle.Second // a difference no larger than this counts as none: nodes report once a second
 	MostMean      = 0.8               // times fair's mean completion time
 	MostSmall     = 0.7               // times the better p95 of small jobs
 	smallJobTasks = 10
 )
 
-// A Column is a figure of a run, in seconds, of which less is better.
+// A Column is a figure of a run, in seconds; less is better.
 type Column struct {
 	Name string
 	of   func(r *sim.Result) float64
 }
 
-// Columns are what is compared, in the order of tables.
+// Columns lists what is compared, in the order of tables.
 var Columns = []Column{
 	{"mean", func(r *sim.Result) float64 { return exp.Mean(spans(r, jct, nil)) }},
 	{"p50", quantile(0.5, jct, nil)},
@@ -50,7 +50,7 @@ var Columns = []Column{
 	{"makespan", exp.Makespan},
 }
 
-// Columns that have goals of their own.
+// The indices of columns that have their own goals.
 const (
 	meanColumn  = 0
 	smallColumn = 8
@@ -60,7 +60,7 @@ func jct(j *sim.JobResult) heddle.Span        { return j.JCT }
 func wait(j *sim.JobResult) heddle.Span       { return j.Wait }
 func starvation(j *sim.JobResult) heddle.Span { return j.Starvation }
 
-// spans are those of the chosen jobs in seconds, as far as they apply, in ascending order.
+// spans returns the spans of the chosen jobs in seconds, in ascending order, leaving out those that do not apply.
 func spans(r *sim.Result, of func(*sim.JobResult) heddle.Span, pick exp.Pick) []float64 {
 	var out []float64
 	exp.Jobs(r, pick, func(j *sim.JobResult) {
@@ -72,7 +72,7 @@ func spans(r *sim.Result, of func(*sim.JobResult) heddle.Span, pick exp.Pick) []
 	return out
 }
 
-// quantile is the smallest span that a share of the chosen jobs does not exceed; NaN where there is none.
+// quantile computes the smallest span that the given share of the chosen jobs does not exceed; NaN if there is none.
 func quantile(share float64, of func(*sim.JobResult) heddle.Span, pick exp.Pick) func(*sim.Result) float64 {
 	return func(r *sim.Result) float64 {
 		list := spans(r, of, pick)
@@ -83,32 +83,33 @@ func quantile(share float64, of func(*sim.JobResult) heddle.Span, pick exp.Pick)
 	}
 }
 
-// A Cell is a column of a row: medians over the seeds. Seconds are NaN where a column does not apply.
+// A Cell is a column of a row: medians over the seeds. Seconds are NaN if a column does not apply.
 type Cell struct {
 	Fair, Capacity, Ours float64    // seconds
 	Ratio                exp.Spread // ours to the better of fair and capacity, by seed
 	Worse                bool       // than the goal allows: see [MostWorse] and [Resolution]
 }
 
-// Sure reports whether a column that is worse is so beyond chance: the interval of the median lies above what the goal allows.
+// Sure reports whether a worse column is worse beyond chance: the interval of the median lies above what the goal
+// allows.
 func (c *Cell) Sure() bool { return c.Worse && c.Ratio.From > MostWorse }
 
-// A Row is what one case came to, with agents or without.
+// A Row is the result of one case, with agents or without.
 type Row struct {
 	Case      *Case
 	Agent     bool
 	Jobs      int
-	Failed    int // jobs that did not succeed under heddle and did under fair and capacity, over all seeds
+	Failed    int // jobs that failed under heddle but not under fair and capacity, over all seeds
 	Cells     []Cell
-	MeanRatio exp.Spread // of the mean completion time to fair's, by seed
-	Ordering  float64    // the same of what ordering could reach: see [Options.Clairvoyant]; NaN where that is not known
-	Alone     float64    // the same of each job with the cluster to itself; NaN where that is not known
-	// SmallAlone is the p95 of small jobs that have the cluster to themselves, to the better of fair and capacity; NaN where that
-	// is not known, or there are none.
+	MeanRatio exp.Spread // mean completion time relative to fair's, by seed
+	Ordering  float64    // the same for what ordering could reach: see [Options.Clairvoyant]; NaN if unknown
+	Alone     float64    // the same for each job with the cluster to itself; NaN if unknown
+	// SmallAlone is the p95 of small jobs that have the cluster to themselves, relative to the better of fair and
+	// capacity; NaN if it is unknown, or if there are no small jobs.
 	SmallAlone float64
 }
 
-// Worst is the largest ratio of a column that is worse than the goal allows; 0 where none is.
+// Worst returns the largest ratio among columns that are worse than the goal allows; 0 if there are none.
 func (r *Row) Worst() float64 {
 	worst := 0.0
 	for _, c := range r.Cells {
@@ -122,10 +123,10 @@ func (r *Row) Worst() float64 {
 // NoneWorse reports whether no column is worse and no job was lost.
 func (r *Row) NoneWorse() bool { return r.Worst() == 0 && r.Failed == 0 }
 
-// MeanReached reports whether the mean completion time is as far below fair's as the goal has it.
+// MeanReached reports whether the mean completion time is as far below fair's as the goal demands.
 func (r *Row) MeanReached() bool { return r.MeanRatio.Median <= MostMean }
 
-// SmallReached reports the same of small jobs; true where there are none.
+// SmallReached reports the same for small jobs; it is true if there are none.
 func (r *Row) SmallReached() bool {
 	ratio := r.Cells[smallColumn].Ratio.Median
 	return ratio <= MostSmall || math.IsNaN(ratio)
@@ -134,18 +135,19 @@ func (r *Row) SmallReached() bool {
 // Options say how much is run.
 type Options struct {
 	Seeds   []uint64
-	Set     []string // changes of the profile heddle, each as --set has them
-	Workers int      // runs at once; 0 = one a processor
-	// Clairvoyant also runs each job alone, and all with orders that know what jobs need: see [exp.Plan.Clairvoyant]. The
-	// lowest mean completion time of the three, by seed, is an estimate of what ordering could reach.
+	Set     []string // changes of the profile heddle, each as in --set
+	Workers int      // concurrent runs; 0 = one per processor
+	// Clairvoyant also runs each job alone, and all profiles with orders that know what jobs need: see
+	// [exp.Plan.Clairvoyant]. The lowest mean completion time of the three, by seed, is an estimate of what ordering
+	// could reach.
 	Clairvoyant bool
 
-	// Report is told after every run how many are done of how many; one call at a time.
+	// Report is called after every run with how many of all runs are done, one call at a time.
 	Report func(done, of int, what string)
 	Stop   func() bool // whether to end early; may be nil
 }
 
-// Run simulates cases, and returns their rows: what loses first, the worst on top.
+// Run simulates cases and returns their rows: those that lose first, the worst on top.
 func Run(cases []Case, o Options) ([]Row, error) {
 	arms, err := arms(o.Set)
 	if err != nil {
@@ -181,7 +183,7 @@ func Run(cases []Case, o Options) ([]Row, error) {
 	return rows, nil
 }
 
-// compare runs the plan of a case, and returns its rows without agents and with them.
+// compare runs the plan of a case and returns its rows without agents and with them.
 func compare(c *Case, plan *exp.Plan, o *Options) (bare, agent Row, err error) {
 	runs, err := whole(plan)
 	if err != nil {
@@ -211,7 +213,7 @@ func compare(c *Case, plan *exp.Plan, o *Options) (bare, agent Row, err error) {
 	return bare, agent, nil
 }
 
-// whole runs a plan to its end; what is stopped before is an error.
+// whole runs a plan to its end; it is an error if the plan is stopped before.
 func whole(p *exp.Plan) ([][]*sim.Result, error) {
 	runs, err := p.Run()
 	if err == nil && p.Stop != nil && p.Stop() {
@@ -220,7 +222,8 @@ func whole(p *exp.Plan) ([][]*sim.Result, error) {
 	return runs, err
 }
 
-// ordering is the lowest mean completion time of some profiles' runs by seed, over that of fair, by the median over seeds.
+// ordering returns the lowest mean completion time of several profiles' runs by seed, relative to fair's, as the median
+// over seeds.
 func ordering(fair []*sim.Result, profiles ...[]*sim.Result) float64 {
 	mean := Columns[meanColumn].of
 	var ratios []float64
@@ -236,7 +239,7 @@ func ordering(fair []*sim.Result, profiles ...[]*sim.Result) float64 {
 	return median(ratios)
 }
 
-// arms are fair, capacity and heddle without agents, and heddle with agents as they are; set are changes of heddle.
+// arms returns fair, capacity and heddle without agents, and heddle with realistic agents; set holds changes of heddle.
 func arms(set []string) ([]*policies.Profile, error) {
 	heddle, err := policies.Load("heddle", set)
 	if err != nil {
@@ -256,7 +259,7 @@ func arms(set []string) ([]*policies.Profile, error) {
 	return append(out, bare, heddle), nil
 }
 
-// row holds the runs of heddle against those of the others, seed by seed.
+// row compares the runs of heddle with those of the others, seed by seed.
 func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
 	r := Row{Case: c, Agent: agent, Jobs: len(ours[0].Jobs), Ordering: math.NaN(), Alone: math.NaN(), SmallAlone: math.NaN()}
 	for _, col := range Columns {
@@ -279,7 +282,7 @@ func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
 	return r
 }
 
-// over is a ratio; 1 where both are no time at all.
+// over returns the ratio of a to b; it is 1 if both are zero.
 func over(a, b float64) float64 {
 	if a == b {
 		return 1
@@ -292,7 +295,7 @@ func succeeded(r *sim.Result) (n int) {
 	return n
 }
 
-// median is the median; NaN where a value is.
+// median returns the median of values; NaN if a value is.
 func median(values []float64) float64 {
 	if slices.ContainsFunc(values, math.IsNaN) {
 		return math.NaN()

@@ -6,13 +6,13 @@ import (
 	"heddle/exp"
 )
 
-// A Tally counts what rows reach of the goal.
+// A Tally counts how many rows reach each part of the goal.
 type Tally struct {
 	Rows, NoneWorse, Mean, Small int
-	Worse, Sure                  int // columns that are worse, and those of them that are so beyond chance
+	Worse, Sure                  int // columns that are worse, and those of them that are worse beyond chance
 }
 
-// Sum counts rows.
+// Sum returns the tally of rows.
 func Sum(rows []Row) (t Tally) {
 	for i := range rows {
 		r := &rows[i]
@@ -34,17 +34,17 @@ func Sum(rows []Row) (t Tally) {
 	return t
 }
 
-// String says it in a sentence.
+// String returns the tally as a sentence.
 func (t Tally) String() string {
 	return fmt.Sprintf("Of %d rows %d have no column above %g, %d a mean completion time of at most %g of fair's, and %d a p95 of small jobs of at most %g "+
 		"of the better one's. Of %d columns above %g %d are so beyond chance.", t.Rows, t.NoneWorse, MostWorse, t.Mean, MostMean, t.Small, MostSmall, t.Worse, MostWorse, t.Sure)
 }
 
-// Legend says what tables of ratios mean.
+// Legend explains tables of ratios.
 var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! and ? mark what is beyond the goal, "+
 	"where more than a second lies between them: ! where the interval of 95 %% of the median is beyond it too, ? where seeds are too few to tell. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
 
-// OrderingLegend says what [Row.Ordering], [Row.Alone] and [Row.SmallAlone] mean in a table.
+// OrderingLegend explains [Row.Ordering], [Row.Alone] and [Row.SmallAlone] in a table.
 const OrderingLegend = "Ordering is the lowest mean that one of the three has with an order that knows what each job still needs: an estimate of what " +
 	"ordering could reach. Alone is the mean where each job has the cluster to itself, which no scheduler gets below, and the p95 of small jobs " +
 	"then, which hardly any does."
@@ -77,7 +77,7 @@ type Part struct {
 	Sure     bool          `json:"sure"`
 }
 
-// Lines returns rows for scripts.
+// Lines returns rows as lines for scripts.
 func Lines(rows []Row) []Line {
 	out := []Line{}
 	for i := range rows {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Forty nodes of 8 cores and 16 GiB: what a case of one kind of application runs on.
+// fortyNodes is the cluster of the cases with one kind of application: forty nodes of 8 cores and 16 GiB.
 const fortyNodes = `
 cluster:
   racks: 2
@@ -15,7 +15,7 @@ cluster:
     - {count: 40, memory: 16GiB, vcores: 8, nic_mb_s: 1Gb/s}
 `
 
-// mapReduceOnly are MapReduce jobs of the sizes that clusters report: most small, a few that hold most of the work.
+// mapReduceOnly has MapReduce jobs of the sizes that clusters report: most are small, and a few hold most of the work.
 const mapReduceOnly = `name: mapreduce-only` + fortyNodes + `workload:
   jobs:
     - {id: sort, program: terasort, count: 4, arrival: {poisson: 300s}, input: 80GiB, reduces: 40, user: etl}
@@ -25,7 +25,7 @@ const mapReduceOnly = `name: mapreduce-only` + fortyNodes + `workload:
     - {id: estimate, program: pi, count: 8, submit: 30s, arrival: {poisson: 150s}, maps: 32, reduces: 1, user: cy}
 `
 
-// sparkOnly are Spark applications of as different sizes.
+// sparkOnly has Spark applications whose sizes differ as much.
 const sparkOnly = `name: spark-only` + fortyNodes + `workload:
   jobs:
     - id: kmeans
@@ -64,7 +64,8 @@ const sparkOnly = `name: spark-only` + fortyNodes + `workload:
           - {tasks: 8, parents: [0], input: 0.4, output: 0.1}
 `
 
-// smallCluster is what departments share on five nodes: a few jobs that could fill them, many of one to eight tasks, and Spark.
+// smallCluster has five nodes that departments share: a few jobs that could fill them, many of one to eight tasks, and
+// Spark.
 const smallCluster = `name: small-cluster
 cluster:
   nodes:
@@ -101,8 +102,9 @@ workload:
           - {tasks: 4, parents: [0], input: 0.4, output: 0.1}
 `
 
-// threeNodes are jobs on three nodes that take two tasks and a master each, drawn by a seed: one to three that fill the cluster
-// more than once, some of which reduce; three to seven of up to four tasks that come behind them; up to two of Spark.
+// threeNodes draws jobs by seed, on three nodes that take two tasks and a master each: one to three jobs that fill the
+// cluster more than once, some of which have reduces; three to seven of up to four tasks that come after them; up to
+// two of Spark.
 func threeNodes(seed uint64) (string, error) {
 	draw := rand.New(rand.NewPCG(seed, 3))
 	from := func(least, most int) int { return least + draw.IntN(most-least+1) }
