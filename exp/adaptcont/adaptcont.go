@@ -1,9 +1,9 @@
 // Package adaptcont has the experiments of Feedback-Based Resource Allocation in MapReduce-Based Systems, which calls
 // its system AdaptCont.
 //
-// Ten jobs of ten users under three schedulers, each with YARN's masters and with both of the paper's: at once or one a
-// wave, of different sizes or of one. A tenth of the nodes fails in the fifth wave. Beside them stands what nobody
-// published: many small jobs where what masters hold is limited. They run with
+// Ten jobs of ten users run under three schedulers, each with YARN's masters and with both of the paper's. The jobs
+// come at once or one per wave, with different sizes or the same. A tenth of the nodes fails in the fifth wave. One
+// experiment has no published counterpart: many small jobs with a limit on what masters hold. They run with
 //
 //	heddle exp run adaptcont
 //	go test ./exp/adaptcont
@@ -32,8 +32,8 @@ var System = exp.System{
 	Experiments: experiments,
 }
 
-// The cluster of AdaptCont's experiments: 250 worker containers of 1 GiB and 1 vcore, five to a node, and
-// on every node room for a master beside them that workers do not get.
+// The cluster of AdaptCont's experiments: 250 worker containers of 1 GiB and 1 vcore, five to a node. Beside them every
+// node has room for a master, which workers cannot use.
 const (
 	nodes   = 50
 	perNode = 5
@@ -41,10 +41,11 @@ const (
 	workers = nodes * perNode / users // a user's part
 	// unitWave is Ω_min.
 	unitWave = 100
-	// first is the job that comes first where they come in random order, by index (4.2: "one of the biggest workloads (9)").
+	// first is the index of the job that comes first if they come in random order (4.2: "one of the biggest workloads
+	// (9)").
 	first = 8
-	// wave is how long a wave takes, in seconds: under FIFO with YARN's masters a container is given to the next map so long
-	// after it was given to the one before.
+	// wave is how long a wave takes, in seconds: the time under FIFO with YARN's masters from giving a container to one
+	// map until giving it to the next.
 	wave = 7
 )
 
@@ -53,10 +54,10 @@ var (
 	same  = slices.Repeat([]string{"10GiB"}, users)
 )
 
-// schedulers are the paper's three: profile, name in tables.
+// schedulers lists the paper's three schedulers, by profile and by name in tables.
 var schedulers = [][2]string{{"fifo", "FIFO"}, {"fair", "Fair"}, {"capacity", "Capacity"}}
 
-// decisions are what the set-up was determined by.
+// decisions lists what determined the set-up.
 var decisions = []exp.Decision{
 	{What: "jobs", Chosen: "ten, each of its own user: 0.5, 3.5, 7, 15, 30, 45, 60, 75, 90 and 105 GB, or 10 GB each; splits of 64 MB", By: "4.1, Workload; 4.2, Wave Behavior"},
 	{What: "program", Chosen: "WordCount", By: "assumed: \"the type of application does not affect the resource allocation decision\" (3.2)"},
@@ -94,7 +95,7 @@ const method = `Ten jobs of one user each, splits of 64 MB, workers of 1024 MB a
 * What a master needs in the simulator's world, 179 MiB and 15.5 kB for each task it has run, is less than 256 MiB for every job here: no master of any size dies.
 * CPU as the paper counts it: YARN's master holds a physical core, which is two vcores. As asked for it holds one: those rows stand below, and there nothing is saved.`
 
-// plainly is what the figures come to.
+// plainly says what the figures amount to.
 const plainly = `
 What lives off the rule, of all that was published: how much memory is saved under FIFO with jobs of different sizes, that this is a little less than Pool saves,
 and that processors are the exception there. The rest does not:
@@ -107,13 +108,13 @@ and that processors are the exception there. The rest does not:
   512 MB for all saves no less than the rule.
 `
 
-// A setUp is what the ten jobs run in.
+// A setUp is the environment that the ten jobs run in.
 type setUp struct {
-	sizes  []string // of their inputs; one a user
-	random bool     // one a wave, the ninth first, the others in an order drawn from the seed; else all at once in this order
-	whole  bool     // the whole world; else tasks are all alike, as the paper's
+	sizes  []string // of their inputs; one per user
+	random bool     // one per wave, the ninth first, the others in an order drawn from the seed; else all at once in this order
+	whole  bool     // the whole world; else tasks are all alike, as in the paper
 	among  bool     // masters have no room of their own
-	vcores int64    // of the room beside the workers where masters have none of their own
+	vcores int64    // of the room beside the workers if masters have none of their own
 }
 
 // work writes the ten jobs. A tenth of the nodes fails in the fifth wave.
@@ -160,9 +161,9 @@ func (x setUp) work() exp.Work {
 	}
 }
 
-// hadoop is Hadoop's configuration but for the smallest container, 256 MiB, the loss of a node, which is noticed after
-// ten heartbeats, and a queue for each of the ten users: in the capacity scheduler a tenth that may grow to the whole,
-// in the fair scheduler no more than a tenth of the workers, and a master.
+// hadoop returns Hadoop's configuration with three differences: the smallest container is 256 MiB, the loss of a node
+// is noticed after ten heartbeats, and each of the ten users has a queue. In the capacity scheduler the queue has a
+// tenth and may grow to the whole; in the fair scheduler it has no more than a tenth of the workers, and a master.
 func hadoop() *conf.Hadoop {
 	h := smallMasters()
 	h.Site.NodeExpiry = 10 * heddle.Second
@@ -180,7 +181,7 @@ func hadoop() *conf.Hadoop {
 	return h
 }
 
-// smallMasters is Hadoop's configuration but for the smallest container, 256 MiB.
+// smallMasters returns Hadoop's configuration, except that the smallest container is 256 MiB.
 func smallMasters() *conf.Hadoop {
 	h := conf.Default()
 	least := heddle.Of(256, 1000)
@@ -188,8 +189,8 @@ func smallMasters() *conf.Hadoop {
 	return h
 }
 
-// arm is a scheduler with a way to size masters: dynamic, pool, or empty for YARN's. options are more of
-// the sizer's.
+// arm is a scheduler with a way to size masters: dynamic, pool, or empty for YARN's. options are further options of the
+// sizer.
 func arm(name, scheduler, master string, options ...string) exp.Arm {
 	set := []string{fmt.Sprintf("lanes=[{kinds: [am], order: %s, per_node: 1}, {kinds: [map, reduce, executor, other], order: %s, per_node: %d}]",
 		scheduler, scheduler, perNode)}
@@ -200,17 +201,17 @@ func arm(name, scheduler, master string, options ...string) exp.Arm {
 	return exp.Arm{Name: name, Profile: scheduler, Set: set, Hadoop: hadoop}
 }
 
-// dynamic is an arm with Dynamic's masters, whose feedback corrects running masters both ways, as the paper's does.
+// dynamic is an arm with Dynamic's masters. Feedback corrects running masters both ways, as in the paper.
 func dynamic(name, scheduler string, options ...string) exp.Arm {
 	return arm(name, scheduler, "dynamic", append([]string{"shrink: true"}, options...)...)
 }
 
-// oneSize is an arm where all masters have so many MiB and one vcore, whatever their job.
+// oneSize is an arm in which all masters have the given memory in MiB and one vcore, whatever their job.
 func oneSize(name, scheduler string, mib int) exp.Arm {
 	return arm(name, scheduler, "dynamic", fmt.Sprintf("unit_wave: %d, unit_memory: %d, unit_tasks: 0", 1<<30, mib))
 }
 
-// arms are the nine of Table 1: three schedulers, three masters.
+// arms returns the nine arms of Table 1: three schedulers, three masters.
 func arms() []exp.Arm {
 	var out []exp.Arm
 	for _, s := range schedulers {

@@ -51,7 +51,8 @@ func experiments() []exp.Experiment {
 	return []exp.Experiment{allMixed, allSame, randomMixed, randomSame, limit()}
 }
 
-// experiment is one of the paper's four; best is the one size for all masters that saves most, in MiB, by scheduler.
+// experiment is one of the paper's four. best holds the single size for all masters that saves most, in MiB, by
+// scheduler.
 func experiment(name, title, source string, x setUp, best [3]int, cells []cell) exp.Experiment {
 	e := exp.Experiment{
 		System: "adaptcont", Name: name, Title: title, Source: source, Method: method, Work: x.work(), Arms: arms(),

@@ -10,7 +10,7 @@ import (
 	"heddle/sim"
 )
 
-// What is shown where only the range of all cells was published, or a word about most of them.
+// What is shown if only the range of all cells was published, or a word about most of them.
 const (
 	rangeText  = "40 to 75 over all cells"
 	rangeTop   = "75, the top of the range"
@@ -19,21 +19,21 @@ const (
 	cpuAtWorst = "15, the bottom of the range: FIFO with different sizes is the exception"
 )
 
-// Figures that live off Dynamic's rule.
+// The figures that depend on Dynamic's rule.
 const (
 	fifoMemory  = "master memory, FIFO, Dynamic, reduction"
 	besidePools = "FIFO: Dynamic's memory beside Pool's"
 	cpuLikePool = "Dynamic's processors are Pool's, but under FIFO more"
 )
 
-// whyCapacity is why Capacity's masters hold more processors than Pool's where one job comes a wave.
+// whyCapacity explains why Capacity's masters hold more processors than Pool's if one job comes per wave.
 const whyCapacity = "Under Capacity the job that comes first has all workers until the next comes, and the one that is left last has them again: of more than 200 the rule makes 768 MB and 2 vcores."
 
 // The range of reductions of memory over all cells, in percent.
 const lowest, highest = 40, 75
 
-// A cell is what was published of a scheduler with a kind of master: reductions in percent, with what to show instead
-// of the number.
+// A cell holds what was published for a scheduler with a kind of master: reductions in percent, and what to show
+// instead of the number.
 type cell struct {
 	arm        string
 	memory     float64 // 0 = the range of all cells
@@ -43,7 +43,7 @@ type cell struct {
 	setUp      bool // the memory determined a parameter
 }
 
-// yarn is the arm a cell is held against.
+// yarn returns the name of the arm that a cell is compared with.
 func (c *cell) yarn() string { return strings.SplitN(c.arm, ",", 2)[0] + ", YARN" }
 
 func (c cell) metrics() []exp.Metric {
@@ -66,12 +66,12 @@ func (c cell) metrics() []exp.Metric {
 	return []exp.Metric{memory, cpu}
 }
 
-// saved is a share of what YARN's masters are given, in percent.
+// saved computes a share of what YARN's masters are given, in percent.
 func (c *cell) saved(of func(yarn, x *sim.Result) float64) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 { return of(r.Arm(c.yarn()), r.Arm(c.arm)) }
 }
 
-// shared are the figures that every experiment of the paper has.
+// shared returns the figures that every experiment of the paper has.
 func shared(different, random bool) []exp.Metric {
 	out := []exp.Metric{
 		{Name: "Dynamic's memory below Pool's, mean of Fair and Capacity", Kind: exp.Shape, Text: "Dynamic is the best there on average", Holds: dynamicBest},
@@ -104,7 +104,8 @@ func shared(different, random bool) []exp.Metric {
 	return out
 }
 
-// masters is what the last master of each job had in the end: where one is enlarged while it runs, that counts.
+// masters returns what the last master of each job had in the end: if one is enlarged while it runs, the larger size
+// counts.
 func masters(r *sim.Result) []heddle.Resource {
 	out := make([]heddle.Resource, len(r.Jobs))
 	last := make([]heddle.Time, len(r.Jobs))
@@ -116,7 +117,8 @@ func masters(r *sim.Result) []heddle.Resource {
 	return out
 }
 
-// MasterMemory is what the masters of all jobs were given, in MiB; a job's last master counts, as it was in the end.
+// MasterMemory returns how much memory the masters of all jobs were given, in MiB. A job's last master counts, with its
+// final size.
 func MasterMemory(r *sim.Result) float64 {
 	sum := int64(0)
 	for _, m := range masters(r) {
@@ -125,7 +127,7 @@ func MasterMemory(r *sim.Result) float64 {
 	return float64(sum)
 }
 
-// vcores is the same of their processors.
+// vcores returns the same for their processors.
 func vcores(r *sim.Result) float64 {
 	sum := int64(0)
 	for _, m := range masters(r) {
@@ -134,19 +136,20 @@ func vcores(r *sim.Result) float64 {
 	return float64(sum) / 1000
 }
 
-// A need is what a master of so many workers at once is to have by the paper's rules, in MiB and vcores.
+// A need returns what a master with so many workers at once must have by the paper's rules, in MiB and vcores.
 type need func(wave int) (mib, vcores int64)
 
-// byRule is Dynamic's: 256 MiB for every 100 workers, and a vcore for every two such steps.
+// byRule is Dynamic's need: 256 MiB for every 100 workers, and a vcore for every two such steps.
 func byRule(wave int) (mib, vcores int64) {
 	k := int64(max(1, (wave+unitWave-1)/unitWave))
 	return 256 * k, (k + 1) / 2
 }
 
-// byPool is Pool's: the small container serves as many workers as there are.
+// byPool is Pool's need: the small container serves as many workers as there are.
 func byPool(int) (mib, vcores int64) { return 512, 1 }
 
-// memorySaved is what masters that suffice for the largest wave of their jobs leave of YARN's memory, in percent.
+// memorySaved returns how much of YARN's memory is saved by masters that suffice for the largest wave of their jobs, in
+// percent.
 func (n need) memorySaved(yarn, x *sim.Result) float64 {
 	sum, theirs, ours := int64(0), masters(yarn), masters(x)
 	for i, wave := range waves(x) {
@@ -157,7 +160,7 @@ func (n need) memorySaved(yarn, x *sim.Result) float64 {
 	return 100 * float64(sum) / MasterMemory(yarn)
 }
 
-// cpuSaved is the same of processors, with YARN's masters counted as the paper does: a physical core each.
+// cpuSaved returns the same for processors, with YARN's masters counted as in the paper: a physical core each.
 func (n need) cpuSaved(yarn, x *sim.Result) float64 {
 	sum, theirs, ours := int64(0), masters(yarn), masters(x)
 	for i, wave := range waves(x) {
@@ -168,8 +171,8 @@ func (n need) cpuSaved(yarn, x *sim.Result) float64 {
 	return 100 * float64(sum) / (2000 * vcores(yarn))
 }
 
-// tooSmall counts the masters that are smaller in the end than Dynamic's rule gives for the largest wave that they had, each
-// attempt by itself: one that is started after its node was lost is sized for what is left.
+// tooSmall counts the masters that are smaller in the end than Dynamic's rule gives for the largest wave that they had.
+// Each attempt counts by itself: a master started after its node was lost is sized for what is left.
 func tooSmall(r *sim.Result) float64 {
 	n := 0
 	for i := range r.Tasks {
@@ -190,7 +193,7 @@ func tooSmall(r *sim.Result) float64 {
 	return float64(n)
 }
 
-// largestWave is that of a job, or of any where the id is empty.
+// largestWave computes the largest wave of a job, or of any job if the id is empty.
 func largestWave(id string) func(*sim.Result) float64 {
 	return func(r *sim.Result) float64 {
 		most := 0
@@ -203,7 +206,7 @@ func largestWave(id string) func(*sim.Result) float64 {
 	}
 }
 
-// waves is how many workers each job had running at once at most.
+// waves returns the most workers that each job had running at once.
 func waves(r *sim.Result) []int {
 	of := make([][]edge, len(r.Jobs))
 	for i := range r.Tasks {
@@ -223,7 +226,7 @@ type edge struct {
 	by int
 }
 
-// edges are those of a worker that ran.
+// edges returns the start and the end of a worker that ran.
 func edges(t *sim.TaskResult) []edge {
 	if t.Kind == heddle.AM || !t.Ran() || t.Ended <= t.Started {
 		return nil
@@ -231,7 +234,7 @@ func edges(t *sim.TaskResult) []edge {
 	return []edge{{t.Started, 1}, {t.Ended, -1}}
 }
 
-// atOnce is how many tasks run at once at most. One that begins as another ends does not run beside it.
+// atOnce returns the most tasks that run at once. A task that begins as another ends does not run beside it.
 func atOnce(edges []edge) int {
 	slices.SortFunc(edges, func(x, y edge) int { return cmp.Or(cmp.Compare(x.at, y.at), x.by-y.by) })
 	now, most := 0, 0
@@ -242,7 +245,7 @@ func atOnce(edges []edge) int {
 	return most
 }
 
-// over sums a figure over the three schedulers with a kind of master, each beside YARN's.
+// over sums a figure over the three schedulers with one kind of master, each compared with YARN's.
 func over(master string, of func(base, x *sim.Result) float64) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		sum := 0.0
@@ -253,21 +256,21 @@ func over(master string, of func(base, x *sim.Result) float64) func(exp.Runs) fl
 	}
 }
 
-// tooSmallOf is how many of Dynamic's masters are too small, under all three schedulers.
+// tooSmallOf computes how many of Dynamic's masters are too small, under all three schedulers.
 var tooSmallOf = over("Dynamic", func(_, x *sim.Result) float64 { return tooSmall(x) })
 
-// besidePool is Dynamic's memory over Pool's, under FIFO.
+// besidePool returns Dynamic's memory relative to Pool's, under FIFO.
 func besidePool(r exp.Runs) float64 {
 	return MasterMemory(r.Arm("FIFO, Dynamic")) / MasterMemory(r.Arm("FIFO, Pool"))
 }
 
-// slightlyWorse leaves a third for "slightly".
+// slightlyWorse reads "slightly" as up to a third.
 func slightlyWorse(all []exp.Runs) bool {
 	x := exp.MedianOf(all, besidePool)
 	return x > 1 && x <= 4.0/3
 }
 
-// likePool holds where Dynamic's processors are Pool's but for a fifth, and under FIFO are more.
+// likePool reports whether Dynamic's processors are Pool's to within a fifth, except under FIFO, where they are more.
 func likePool(all []exp.Runs) bool {
 	for _, s := range schedulers {
 		more := exp.MedianOf(all, func(r exp.Runs) float64 { return vcores(r.Arm(s[1]+", Dynamic")) / vcores(r.Arm(s[1]+", Pool")) })

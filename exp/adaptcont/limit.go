@@ -10,7 +10,7 @@ import (
 	"heddle/sim"
 )
 
-// small is the input of a small job: the smallest of the paper's.
+// small is the input of a small job: the smallest in the paper.
 const small = "500MiB"
 
 const limitMethod = `Nothing of this was published. In the paper's own set-up masters have resources of their own, so that a smaller one is of use to nobody:
@@ -25,7 +25,8 @@ all that it can show is arithmetic. Here they share the cluster with the workers
 * The whole world: noise, skew, contention and what it takes to start a process.
 * The null arm gives every master 256 MB. Where all jobs are small it does the same as the rule; the last sweep has a job that needs more.`
 
-// limitWork writes sixty jobs of a size at once; with wide one of 500 GB, which is 8000 maps, comes behind them.
+// limitWork submits sixty jobs of the same size at once. With wide, one of 500 GB, which is 8000 maps, comes behind
+// them.
 func limitWork(size string, wide bool) exp.Work {
 	return func(uint64) (string, error) {
 		var b strings.Builder
@@ -44,7 +45,8 @@ func limitWork(size string, wide bool) exp.Work {
 	}
 }
 
-// limited is Hadoop's configuration where a part of the queue is for masters; with processors it counts them too.
+// limited returns Hadoop's configuration with a part of the queue for masters; with processors, the limit counts them
+// too.
 func limited(part float64, processors bool) func() *conf.Hadoop {
 	return func() *conf.Hadoop {
 		h := smallMasters()
@@ -56,7 +58,7 @@ func limited(part float64, processors bool) func() *conf.Hadoop {
 	}
 }
 
-// limitArm has masters of a kind where a tenth is for masters.
+// limitArm has masters of one kind, with a tenth of the queue for masters.
 func limitArm(name, master string, options ...string) exp.Arm {
 	a := exp.Arm{Name: name, Profile: "capacity", Hadoop: limited(0.1, false)}
 	if master != "" {
@@ -65,7 +67,7 @@ func limitArm(name, master string, options ...string) exp.Arm {
 	return a
 }
 
-// limitArms are the three kinds of master.
+// limitArms returns the three kinds of master.
 func limitArms() []exp.Arm {
 	return []exp.Arm{limitArm("YARN", ""), limitArm("Dynamic", "dynamic"), limitArm("Pool", "pool")}
 }
@@ -75,7 +77,7 @@ func least(name string) exp.Arm {
 	return limitArm(name, "dynamic", "unit_wave: 1073741824, unit_tasks: 0")
 }
 
-// limit is what smaller masters are worth where there is a limit on them.
+// limit measures what smaller masters are worth if there is a limit on masters.
 func limit() exp.Experiment {
 	e := exp.Experiment{
 		System: "adaptcont", Name: "adaptcont-limit", Title: "Sixty small jobs where masters may hold a tenth of the queue", Source: "not in the paper",
@@ -102,10 +104,10 @@ func limit() exp.Experiment {
 	return e
 }
 
-// waits is how long jobs wait for their first worker on average, in seconds.
+// waits returns how long jobs wait for their first worker on average, in seconds.
 func waits(r *sim.Result) float64 { return exp.MeanWait(r, nil) }
 
-// limitSweep is a table of arms by what their jobs get.
+// limitSweep returns a table of arms by what their jobs get.
 func limitSweep(name, title string, arms ...exp.Arm) exp.Sweep {
 	return exp.Sweep{Name: name, Title: title, Base: "YARN", Arms: arms, Columns: []exp.Column{
 		exp.Figures("mean JCT", "s", exp.JCTs(nil)), exp.Figures("mean wait", "s", waits), exp.Figures("makespan", "s", exp.Makespan),
@@ -113,7 +115,7 @@ func limitSweep(name, title string, arms ...exp.Arm) exp.Sweep {
 	}}
 }
 
-// parts are other limits, which an administrator may set without any sizing.
+// parts has other limits, which an administrator could set without any sizing.
 func parts() exp.Sweep {
 	s := limitSweep("limit", "Another limit on masters instead of smaller ones")
 	for _, part := range []float64{0.1, 0.2, 0.4, 1} {
@@ -125,7 +127,7 @@ func parts() exp.Sweep {
 	return s
 }
 
-// counted is the same where processors count.
+// counted has the same arms with processors counted.
 func counted() exp.Sweep {
 	s := limitSweep("counted", "Processors counted too: the limit is one on vcores then")
 	for _, a := range limitArms() {
@@ -135,7 +137,7 @@ func counted() exp.Sweep {
 	return s
 }
 
-// jobSizes are larger and smaller jobs.
+// jobSizes has larger and smaller jobs.
 func jobSizes() exp.Sweep {
 	s := limitSweep("size", "Jobs of another size")
 	for _, size := range []string{"64MiB", "250MiB", "1GiB", "3.5GiB"} {
@@ -147,7 +149,7 @@ func jobSizes() exp.Sweep {
 	return s
 }
 
-// besideWide has one job behind the small ones whose master outgrows 256 MiB.
+// besideWide adds one job behind the small ones, whose master outgrows 256 MiB.
 func besideWide() exp.Sweep {
 	s := limitSweep("wide", "A job of 8000 maps behind the small ones",
 		limitArm("YARN", ""), limitArm("Dynamic", "dynamic"), limitArm("Dynamic, wave alone", "dynamic", "unit_tasks: 0"), limitArm("Pool", "pool"), least("256 MB for all"))

@@ -8,10 +8,10 @@ import (
 	"heddle/policy"
 )
 
-// most is how many unit waves the 250 workers are.
+// most is the number of unit waves in the 250 workers.
 const most = 3
 
-// turned gives the masters of wide waves what those of narrow ones are to have, and the other way round.
+// turned gives the masters of wide waves what those of narrow waves should have, and the other way round.
 type turned struct {
 	rule policy.Size
 	policy.Listener
@@ -26,7 +26,7 @@ func (t turned) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 	return steps(most + 1 - size[heddle.Memory]/256)
 }
 
-// drawn gives masters a size that has nothing to do with their jobs.
+// drawn gives masters a size that is unrelated to their jobs.
 type drawn struct{}
 
 // Size implements [policy.Size].
@@ -37,10 +37,10 @@ func (drawn) Size(_ policy.View, a *policy.App, k heddle.Kind, asked heddle.Reso
 	return steps(1 + rand.New(rand.NewPCG(uint64(a.ID()), 12)).Int64N(most))
 }
 
-// steps is a master of so many steps by the paper's rule.
+// steps returns the size of a master with so many steps of the paper's rule.
 func steps(k int64) heddle.Resource { return heddle.Of(256*k, 1000*((k+1)/2)) }
 
-// mutations are mistakes in Dynamic that must lose what lives off it, for each experiment where something does.
+// mutations returns mistakes in Dynamic that must lose what depends on it, for each experiment that has such figures.
 func mutations(loses ...string) []exp.Mutation {
 	of := func(name string, arm func(name, scheduler string) exp.Arm) exp.Mutation {
 		m := exp.Mutation{Name: name, Loses: loses}
@@ -49,7 +49,7 @@ func mutations(loses ...string) []exp.Mutation {
 		}
 		return m
 	}
-	// prepared has another policy in the place of Dynamic's, and nothing resized.
+	// prepared replaces Dynamic's policy by another one, and resizes nothing.
 	prepared := func(instead func(policy.Size) policy.Size) func(name, scheduler string) exp.Arm {
 		return func(name, scheduler string) exp.Arm {
 			a := dynamic(name, scheduler, "feedback: false")

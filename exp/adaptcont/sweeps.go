@@ -18,7 +18,7 @@ func columns() []exp.Column {
 	}
 }
 
-// sweeps are the parameters of the paper over a range, and each part left out.
+// sweeps returns the paper's parameters over a range, and each part left out.
 func sweeps() []exp.Sweep {
 	unit := exp.Sweep{Name: "unit-wave", Title: "Ω_min, the unit wave", Base: "FIFO, YARN", Columns: columns(), Plot: true}
 	for _, n := range []int{50, 75, 100, 150, 200, 250} {
@@ -31,7 +31,7 @@ func sweeps() []exp.Sweep {
 	return []exp.Sweep{unit, threshold, ablation()}
 }
 
-// ablation leaves prediction and feedback out, where shares grow and fall.
+// ablation leaves out prediction and feedback while shares grow and fall.
 func ablation() exp.Sweep {
 	return exp.Sweep{Name: "ablation", Title: "Prediction and feedback left out", Base: "Capacity, YARN", Columns: columns(), Arms: []exp.Arm{
 		dynamic("prediction and feedback", "capacity"),
@@ -42,8 +42,8 @@ func ablation() exp.Sweep {
 	}}
 }
 
-// oneSizes give all masters of a run the same, without looking at their jobs; in the paper's world, or in the whole one,
-// where maps do not end in step.
+// oneSizes gives all masters of a run the same size, whatever their jobs. It uses the paper's world, or the whole one,
+// in which maps do not end in step.
 func oneSizes(whole bool) exp.Sweep {
 	s := exp.Sweep{Name: "one-size", Title: "One size for all masters, whatever their job", Base: "FIFO, YARN", Columns: []exp.Column{
 		exp.Reductions("reduction", MasterMemory),
@@ -66,8 +66,8 @@ func oneSizes(whole bool) exp.Sweep {
 	return s
 }
 
-// amongWorkers is the same work where masters take their containers from the workers' 250. Under FIFO, where
-// Dynamic's masters ask for more vcores than YARN's; with processors counted, and not.
+// amongWorkers has the same work, but masters take their containers from the workers' 250. It is under FIFO, where
+// Dynamic's masters ask for more vcores than YARN's, with and without processors counted.
 func amongWorkers() exp.Sweep {
 	s := exp.Sweep{
 		Name: "shared", Title: "No resources of their own: masters among the 250 containers", Base: "FIFO, YARN",
@@ -94,7 +94,7 @@ func amongWorkers() exp.Sweep {
 	return s
 }
 
-// wide is what the paper leaves out: a job of many waves, which its master has in memory all the same.
+// wide is a case that the paper leaves out: a job of many waves, all of which its master has in memory.
 func wide() exp.Sweep {
 	s := exp.Sweep{
 		Name: "many-tasks", Title: "One job of 8000 maps under Fair: a master sized by its wave of 25 alone, and by its tasks too", Base: "Fair, YARN",

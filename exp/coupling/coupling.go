@@ -1,9 +1,9 @@
-// Package coupling has the experiments of Coupling Task Progress for MapReduce Resource-Aware Scheduling
-// (INFOCOM 2013).
+// Package coupling has the experiments of Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM
+// 2013).
 //
-// Two Greps, ten Greps and single jobs stand in reduces.go, one WordCount, jobs without reduces and their locality in maps.go,
-// the 22 jobs of Table IV in sequence.go, 200 jobs on 62 nodes in large.go. The paper's tables of jobs stand in work.go, what is
-// measured of runs in measure.go, mechanisms with mistakes in them in mutations.go. They run with
+// reduces.go has two Greps, ten Greps and single jobs; maps.go has one WordCount, jobs without reduces and their
+// locality; sequence.go has the 22 jobs of Table IV, and large.go 200 jobs on 62 nodes. work.go has the paper's tables
+// of jobs, measure.go what is measured of runs, and mutations.go mechanisms with mistakes in them. They run with
 //
 //	heddle exp run coupling
 //	go test ./exp/coupling
@@ -29,7 +29,7 @@ var System = exp.System{
 	Experiments: experiments,
 }
 
-// decisions are the set-up of all experiments.
+// decisions is the set-up of all experiments.
 var decisions = []exp.Decision{
 	{
 		What: "nodes", Chosen: "7, 15 and 62 of four cores, one disk, 1 Gb/s; four slots for maps, two for reduces; memory so that slots alone bind",
@@ -84,7 +84,7 @@ var decisions = []exp.Decision{
 	},
 }
 
-// method is how all of Coupling's experiments were read.
+// method describes how all of Coupling's experiments were read.
 const method = `
 * Masters exist, as they do in YARN, and take no slot. Input and output have one replica, as the paper's files have.
 * Baseline: Hadoop's fair scheduler over slots, reduces from 5 % of the maps on, delay scheduling.
@@ -109,10 +109,10 @@ func arm(name, profile string, set ...string) exp.Arm {
 	return exp.Arm{Name: name, Profile: profile, Set: set, Change: even, Hadoop: reporting(heartbeat)}
 }
 
-// both are the paper's two.
+// both returns the paper's two arms.
 func both() []exp.Arm { return []exp.Arm{arm(fair, "slots"), arm(coupling, "coupling")} }
 
-// The changes that put one mechanism into the baseline, or the baseline's in its place.
+// The changes that add one mechanism to the baseline, or put the baseline's in its place.
 const (
 	lanes       = "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: %d}, {kinds: [reduce], order: %s, per_node: 2}]"
 	slowStart   = "gate.reduce={slowstart: {completed: 0.05}}"
@@ -134,10 +134,10 @@ var sharing, lagging = order("{slots: {kind: reduce}}"), order("coupling.mismatc
 // The null arm of experiments with reduces.
 const nothingIs = "reduces start as under Fair, and maps on any node that has a slot"
 
-// nothing is that arm.
+// nothing returns that arm.
 func nothing() []exp.Arm { return []exp.Arm{arm(coupling, "coupling", sharing, slowStart, anywhere)} }
 
-// ablation is each mechanism alone, and each left out.
+// ablation has each mechanism alone, and each left out.
 func ablation(columns ...exp.Column) exp.Sweep {
 	return exp.Sweep{
 		Name: "ablation", Title: "Each mechanism alone, and each left out", Base: fair, Columns: columns, Plot: true,

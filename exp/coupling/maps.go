@@ -11,7 +11,7 @@ import (
 
 const beta1, beta5 = "Coupling, β = 0.1", "Coupling, β = 0.5"
 
-// fixed are the arms with a fixed β.
+// fixed returns the arms with a fixed β.
 func fixed() []exp.Arm {
 	return []exp.Arm{arm(beta1, "coupling", fmt.Sprintf(peekOptions, "beta: 0.1")), arm(beta5, "coupling", fmt.Sprintf(peekOptions, "beta: 0.5"))}
 }
@@ -26,7 +26,7 @@ func everywhere(names ...string) (arms []exp.Arm) {
 	return arms
 }
 
-// betas are fixed and adaptive β, other readings of Alg. 3, and one rack.
+// betas has fixed and adaptive β, other readings of Alg. 3, and one rack.
 func betas(on nodes, jobs []job, columns ...exp.Column) exp.Sweep {
 	s := exp.Sweep{Name: "beta", Title: "Random peeking: β fixed and adaptive, other readings of Alg. 3, one rack", Base: fair, Columns: columns, Plot: true}
 	for _, o := range []struct{ name, option string }{
@@ -58,7 +58,7 @@ func wordCount() exp.Experiment {
 		Method: method + `* One reduce, Hadoop's default; the paper names none.
 * A larger gain is no better: β chooses between sooner and local. So the gain of β = 0.1 is held to be as large as the published one, within 20 %.
 `,
-		LivesOff: []string{"noise", "slow_nodes"}, // maps that do not end in step, as Eq. 2 has them
+		LivesOff: []string{"noise", "slow_nodes"}, // maps that do not end in step, as in Eq. 2
 		Work:     work(setB, jobs...),
 		Arms:     append(both(), fixed()...), Null: everywhere(coupling, beta1, beta5), NullIs: anywhereIs,
 		Metrics: []exp.Metric{

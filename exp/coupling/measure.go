@@ -10,8 +10,8 @@ import (
 	"heddle/sim"
 )
 
-// starvation is the mean over the chosen jobs of how long reduces that were launched after their job's
-// last map had to wait from its end, in seconds; NaN where a job did not succeed or has no reduce.
+// starvation returns how long reduces that were launched after their job's last map ended had to wait since then, in
+// seconds, as the mean over the chosen jobs; NaN if a job did not succeed or has no reduce.
 func starvation(r *sim.Result, pick exp.Pick) float64 {
 	return exp.MeanOf(r, pick, func(j *sim.JobResult) float64 {
 		if j.Starvation == sim.NoSpan {
@@ -21,7 +21,7 @@ func starvation(r *sim.Result, pick exp.Pick) float64 {
 	})
 }
 
-// slotTime is how long containers of a kind were held in all, in seconds.
+// slotTime returns how long containers of a kind were held in total, in seconds.
 func slotTime(r *sim.Result, k heddle.Kind) float64 {
 	sum := 0.0
 	for i := range r.Tasks {
@@ -32,7 +32,7 @@ func slotTime(r *sim.Result, k heddle.Kind) float64 {
 	return sum
 }
 
-// mapsEnd is when the last map of a job ended, in seconds since its submission; NaN where it has none.
+// mapsEnd returns when the last map of a job ended, in seconds since its submission; NaN if it has none.
 func mapsEnd(r *sim.Result, id string) float64 {
 	end := math.NaN()
 	for i := range r.Tasks {
@@ -46,7 +46,7 @@ func mapsEnd(r *sim.Result, id string) float64 {
 	return end
 }
 
-// firstReduce is when the first reduce of a job was launched, in seconds since its submission; NaN where none was.
+// firstReduce returns when the first reduce of a job was launched, in seconds since its submission; NaN if none was.
 func firstReduce(r *sim.Result, id string) float64 {
 	first := math.NaN()
 	for i := range r.Tasks {
@@ -60,17 +60,18 @@ func firstReduce(r *sim.Result, id string) float64 {
 	return first
 }
 
-// longestJCT is the longest completion time of a job, in seconds.
+// longestJCT returns the longest completion time of a job, in seconds.
 func longestJCT(r *sim.Result) float64 {
 	longest := 0.0
 	exp.Jobs(r, nil, func(j *sim.JobResult) { longest = max(longest, j.JCT.Seconds()) })
 	return longest
 }
 
-// slots are a node's for maps.
+// slots is the number of map slots per node.
 const slots = 4
 
-// timesByNode is what a map takes on average on each node that ran any, in seconds, the shortest first, and how many maps there were.
+// timesByNode returns how long a map takes on average on each node that ran any, in seconds, the shortest first, and
+// how many maps there were.
 func timesByNode(r *sim.Result) (times []float64, maps int) {
 	for n := range r.Nodes {
 		sum, count := 0.0, 0
@@ -88,8 +89,8 @@ func timesByNode(r *sim.Result) (times []float64, maps int) {
 	return times, maps
 }
 
-// leastMapTime is the least mean time of a run's maps, in seconds, that the nodes can come to within a time on four slots each, if
-// a map takes on a node what the maps of the run take there on average.
+// leastMapTime returns the smallest mean time of a run's maps, in seconds, that the nodes can reach within a given time
+// on four slots each, if a map takes on a node what the maps of the run take there on average.
 func leastMapTime(r *sim.Result, within heddle.Span) float64 {
 	times, maps := timesByNode(r)
 	left, total := float64(maps), 0.0
@@ -101,11 +102,11 @@ func leastMapTime(r *sim.Result, within heddle.Span) float64 {
 	return total / (float64(maps) - left)
 }
 
-// sharedJCT is the mean time from submission to the last map of a run's jobs, in seconds, where no slot of any node is ever empty
-// and the jobs whose maps have not ended share all slots alike, if a map takes on a node what the maps of the run take there on
-// average. Where no job ever has a larger share than that, the mean is no smaller.
+// sharedJCT returns the mean time from submission to the last map of a run's jobs, in seconds, if no slot of any node
+// is ever empty, the jobs whose maps have not ended share all slots equally, and a map takes on a node what the maps of
+// the run take there on average. If no job ever has a larger share than that, the mean is no smaller.
 func sharedJCT(r *sim.Result) float64 {
-	rate := 0.0 // maps a second
+	rate := 0.0 // maps per second
 	times, _ := timesByNode(r)
 	for _, t := range times {
 		rate += slots / t
@@ -116,7 +117,7 @@ func sharedJCT(r *sim.Result) float64 {
 			left[t.Job]++
 		}
 	}
-	var here []int // jobs that have come and have not ended; they stand by submission
+	var here []int // jobs that have arrived and have not ended, in order of submission
 	now, sum := 0.0, 0.0
 	for next := 0; next < len(left) || len(here) > 0; {
 		to, each := math.Inf(1), rate/float64(max(len(here), 1))
@@ -139,7 +140,7 @@ func sharedJCT(r *sim.Result) float64 {
 	return sum / float64(len(left))
 }
 
-// mostMapsFor is the number of running maps that the run spends the longest time at, of numbers above 0.
+// mostMapsFor returns the number of running maps, above 0, at which the run spends the most time.
 func mostMapsFor(r *sim.Result) float64 {
 	type edge struct {
 		at heddle.Time
@@ -172,8 +173,8 @@ func mostMapsFor(r *sim.Result) float64 {
 	return float64(best)
 }
 
-// peakIntake is the mean over time of what the node that receives most map input over the network then
-// receives, in MB/s: each remote read counts evenly from its map's start to its end.
+// peakIntake returns the rate at which the node that receives most map input over the network receives it, in MB/s, as
+// the mean over time. Each remote read counts evenly from its map's start to its end.
 func peakIntake(r *sim.Result, input func(job int, task int32) int64) float64 {
 	const step = 10 * float64(heddle.Second)
 	steps := int(float64(r.Makespan)/step) + 1
@@ -200,11 +201,11 @@ func peakIntake(r *sim.Result, input func(job int, task int32) int64) float64 {
 	return sum / float64(steps) * float64(heddle.Second) / 1e6
 }
 
-// readable is the least difference between two curves that Fig. 16 shows: a hundredth of all jobs.
+// readable is the smallest difference between two curves that Fig. 16 shows: a hundredth of all jobs.
 const readable = 0.01
 
-// sooner reports whether the completion times of one arm's jobs, those of all runs together, are
-// nowhere behind those of the other, as far as can be read: the share done within t is at least as large for every t.
+// sooner reports whether the completion times of one arm's jobs, over all runs together, are nowhere behind those of
+// the other, as far as can be read: the share done within t is at least as large for every t.
 func sooner(all []exp.Runs, base, ours string) bool {
 	times := func(arm string) []heddle.Span {
 		var out []heddle.Span

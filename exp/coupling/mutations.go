@@ -6,8 +6,8 @@ import (
 	"heddle/policy"
 )
 
-// lagMutations are mistakes in Alg. 1: a job may launch reduces whatever its mismatch; while it is below 0; and from its first
-// map on, since a threshold far above any number of reduces makes δ the same, 0, for all.
+// lagMutations returns mistakes in Alg. 1: a job may launch reduces whatever its mismatch; while it is below 0; or from
+// its first map on, since a threshold far above any number of reduces makes δ the same, 0, for all.
 func lagMutations(loses ...string) []exp.Mutation {
 	const all = "{coupling.mismatch: {threshold: 1000000}}"
 	off := arm(coupling, "coupling", sharing, "gate.reduce=open")
@@ -21,8 +21,8 @@ func lagMutations(loses ...string) []exp.Mutation {
 	}
 }
 
-// chanceMutations are mistakes in Alg. 3: a map starts where chance denies it, and the other way round; or β counts for
-// nothing.
+// chanceMutations returns mistakes in Alg. 3: a map starts if chance denies it, and the other way round; or β has no
+// effect.
 func chanceMutations(loses ...string) []exp.Mutation {
 	turned, same := fixed(), fixed()
 	for i := range turned {
@@ -35,7 +35,7 @@ func chanceMutations(loses ...string) []exp.Mutation {
 	}
 }
 
-// A turnedGate opens where the gate of reduces does not, as long as maps are pending.
+// A turnedGate opens when the gate of reduces does not, as long as maps are pending.
 type turnedGate struct{ policy.Gate }
 
 func (t turnedGate) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Verdict {
@@ -55,7 +55,7 @@ func turnLag(set *policy.Set) {
 	}
 }
 
-// A turnedPlace starts maps without local data where the place of maps does not.
+// A turnedPlace starts maps without local data on nodes that the place of maps refuses.
 type turnedPlace struct {
 	policy.Place
 	policy.Listener

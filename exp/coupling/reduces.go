@@ -56,7 +56,7 @@ func twoGreps() exp.Experiment {
 	}
 }
 
-// Arms of the ten Greps that bound what a schedule can come to, or show what one does.
+// The arms of the ten Greps that bound what a schedule can reach, or show what one does.
 const (
 	alone     = "Fair, every map alone on its node, no reduces"
 	costless  = "Fair, no reduces, all input on every node"
@@ -64,14 +64,14 @@ const (
 	unhurried = "Coupling, every map waits for its node"
 )
 
-// withoutReduces takes the reduces from all jobs.
+// withoutReduces removes the reduces from all jobs.
 func withoutReduces(_ uint64, w *workload.Workload) {
 	for i := range w.Jobs {
 		w.Jobs[i].Reduces = nil
 	}
 }
 
-// withoutCosts does too, and has all input on every node.
+// withoutCosts does too, and puts all input on every node.
 func withoutCosts(seed uint64, w *workload.Workload) {
 	withoutReduces(seed, w)
 	hosts := make([]int32, len(w.Hosts))
@@ -149,7 +149,7 @@ func tenGreps() exp.Experiment {
 	return e
 }
 
-// diskMetrics are what Table I has of the disks.
+// diskMetrics returns Table I's figures for the disks.
 func diskMetrics() []exp.Metric {
 	reduced := func(of func(sim.DiskUse) float64) func(exp.Runs) float64 {
 		return exp.Reduced(fair, coupling, func(x *sim.Result) float64 { return of(x.Disks) })
@@ -240,10 +240,11 @@ func single() exp.Experiment {
 	return e
 }
 
-// spread marks an arm whose reduces stand as evenly on the nodes as can be.
+// spread marks an arm whose reduces are spread over the nodes as evenly as can be.
 const spread = ", reduces spread evenly"
 
-// waiting is a Sort alone with wait scheduling and without, and with its reduces as evenly on the nodes as can be.
+// waiting runs a Sort alone, with and without wait scheduling, and with its reduces spread over the nodes as evenly as
+// can be.
 func waiting(j job) exp.Sweep {
 	evenly := func(a exp.Arm) exp.Arm {
 		a.Name += spread
@@ -264,7 +265,7 @@ func waiting(j job) exp.Sweep {
 	return s
 }
 
-// reduceless is a job alone without its reduces.
+// reduceless runs a job alone without its reduces.
 func reduceless(j job) exp.Sweep {
 	a := arm(unreduced, "slots")
 	a.Work, a.Change = work(setA, j), withoutReduces
@@ -274,10 +275,10 @@ func reduceless(j job) exp.Sweep {
 	}
 }
 
-// request is the size of a request to a disk in bytes, as in the simulator's parameters.
+// request is the size of a disk request in bytes, as in the simulator's parameters.
 const request = 512 << 10
 
-// Table I's averages over the nodes under Fair and Coupling, and Fig. 6's and 8's reductions, as fractions.
+// Table I's averages over the nodes under Fair and Coupling, and the reductions in Fig. 6 and 8, as fractions.
 const (
 	idleFair, iowaitFair         = 0.1919, 0.0095
 	idleCoupling, iowaitCoupling = 0.1261, 0.0057
@@ -285,9 +286,10 @@ const (
 	coresOfNode                  = 4
 )
 
-// spareCores is how many cores of work Fair's processors do on a node beyond what Coupling's do for the same jobs, if the runs
-// differ in length as the jobs do: as much as reduces that wait can have taken.
+// spareCores is how many cores' worth of work Fair's processors do on a node beyond what Coupling's do for the same
+// jobs, if the runs differ in length as the jobs do. Waiting reduces can have taken at most that much.
 const spareCores = coresOfNode * ((1 - idleFair - iowaitFair) - (1-idleCoupling-iowaitCoupling)*(1-jctFell))
 
-// takenCores is how many cores must be taken from four maps on four cores for them to be as much slower as they are under Fair.
+// takenCores is how many cores must be taken from four maps on four cores to slow them down as much as they are under
+// Fair.
 const takenCores = coresOfNode * mapTimeFell

@@ -8,7 +8,7 @@ import (
 	"heddle/sim"
 )
 
-// alone03 is the arm in which job 03 has the cluster for itself.
+// alone03 is the arm in which job 03 has the cluster to itself.
 const alone03 = "job 03 alone"
 
 func sequence() exp.Experiment {
@@ -55,7 +55,7 @@ func sequence() exp.Experiment {
 	return e
 }
 
-// racks is both schedulers with all nodes in one rack.
+// racks has both schedulers with all nodes in one rack.
 func racks() exp.Sweep {
 	s := exp.Sweep{
 		Name: "racks", Title: "All fifteen nodes in one rack", Base: fair,
@@ -70,7 +70,7 @@ func racks() exp.Sweep {
 	return s
 }
 
-// starvedSweep is the last two columns of Table IV.
+// starvedSweep has the last two columns of Table IV.
 func starvedSweep() exp.Sweep {
 	s := exp.Sweep{Name: "starvation", Title: "Starvation of each job in minutes; after its number, what Table IV has for Fair and Coupling", Base: fair, Arms: both()}
 	for _, j := range table4 {
@@ -82,7 +82,7 @@ func starvedSweep() exp.Sweep {
 	return s
 }
 
-// thresholds are other values of what the paper sets without a test.
+// thresholds varies what the paper sets without a test.
 func thresholds() exp.Sweep {
 	s := exp.Sweep{Name: "parameters", Title: "Threshold of the mismatch, δ by output", Base: fair, Columns: []exp.Column{jctColumn, starvColumn, slotColumn}, Plot: true}
 	add := func(name string, set ...string) { s.Arms = append(s.Arms, arm(name, "coupling", set...)) }
@@ -95,7 +95,7 @@ func thresholds() exp.Sweep {
 	return s
 }
 
-// mapTimes is how the map times of Table IV's Greps were found, and what others would come to.
+// mapTimes shows how the map times of Table IV's Greps were found, and what other times would give.
 func mapTimes() exp.Sweep {
 	s := exp.Sweep{
 		Name: "map-times", Title: "Map times of Table IV's Greps, on Wikipedia and on random numbers: the pair was chosen by how near Fair comes to Table IV", Base: fair,
@@ -114,8 +114,8 @@ func mapTimes() exp.Sweep {
 	return s
 }
 
-// distance is how far the starvation of the jobs is from Table IV's column for Fair: the root of the mean
-// of the squares, in minutes.
+// distance returns how far the starvation of the jobs is from Table IV's column for Fair: the root mean square, in
+// minutes.
 func distance(r *sim.Result) float64 {
 	sum, n := 0.0, 0
 	for _, j := range table4 {

@@ -14,35 +14,36 @@ import (
 	"heddle/workload"
 )
 
-// speed is a core of Coupling's machines against the reference core: what the paper's 48.5 s for a
-// WordCount map of 65.6 MB come to (µ = 1/48.5, Section II-B).
+// speed is the speed of a core of Coupling's machines relative to the reference core. It follows from the paper's 48.5
+// s for a WordCount map of 65.6 MB (µ = 1/48.5, Section II-B).
 const speed = 0.12
 
-// disk is the rate of a disk in MB/s: what Sort2, 29 GB alone on set A, needs 16.15 to 23.5 minutes with under Fair (Fig. 12).
-// A 73 GB disk of the time transfers up to 60 MB/s (360,000 bytes a track at 10,000 revolutions a minute: Seagate, Savvio SAS
-// Product Manual, ST973401SS, section 4.1), with which Sort2 takes 11 minutes.
+// disk is the rate of a disk in MB/s. With it Sort2, 29 GB alone on set A, needs the 16.15 to 23.5 minutes that it
+// needs under Fair (Fig. 12). A 73 GB disk of the time transfers up to 60 MB/s (360,000 bytes a track at 10,000
+// revolutions a minute: Seagate, Savvio SAS Product Manual, ST973401SS, section 4.1), with which Sort2 takes 11
+// minutes.
 const disk = 35
 
-// Seconds a Grep map takes there, by the input that it reads: Wikipedia, and random numbers. The paper has no figures. It is
-// the pair with which the starvation of Table IV's 21 jobs with reduces under Fair differs least from the published column:
-// root mean square 0.84 minutes, means of twenty seeds (sweep map-times).
+// The seconds that a Grep map takes there, by the input that it reads: Wikipedia, and random numbers. The paper has no
+// figures. With this pair, the starvation of Table IV's 21 jobs with reduces under Fair differs least from the
+// published column: root mean square 0.84 minutes, means of twenty seeds (sweep map-times).
 const (
 	wikiMap   = 42
 	randomMap = 100
 )
 
-// job is a job of the Coupling paper's tables.
+// A job is a job of the Coupling paper's tables.
 type job struct {
 	id            string
 	at            float64 // seconds
 	program       string  // Greps are wiki and random, by what they read
 	maps, reduces int
 	starved       [2]float64 // minutes, under Fair and Coupling (Table IV)
-	mapTime       float64    // seconds of a Grep's map; 0 = what is said above
-	times         float64    // so many times as large; 0 = as it stands
+	mapTime       float64    // seconds of a Grep's map; 0 = wikiMap or randomMap
+	times         float64    // factor by which the job is larger; 0 = as it is
 }
 
-// table4 is Table IV. Its times are seconds, whatever the caption says.
+// table4 is Table IV. Its times are seconds, despite the caption.
 var table4 = []job{
 	{"01", 0, "random", 148, 15, [2]float64{0, 0}, 0, 0},
 	{"02", 30, "random", 148, 15, [2]float64{0, 0}, 0, 0},
@@ -82,7 +83,7 @@ var table3 = []job{
 	{id: "10", at: 1080, program: "random", maps: 45},
 }
 
-// table2 is Table II, by the names of Fig. 12.
+// table2 is Table II, with the names of Fig. 12.
 var table2 = []job{
 	{id: "Grep", program: "random", maps: 148, reduces: 6},
 	{id: "RandomWriter", program: "randomwriter", maps: 70},
@@ -91,26 +92,27 @@ var table2 = []job{
 	{id: "Sort2", program: "sort", maps: 352, reduces: 27},
 }
 
-// nodes are the machines of a set.
+// nodes describes the machines of a set.
 type nodes struct {
-	data, bare int  // that hold all input once, and that hold none
+	data, bare int  // nodes that hold all input once, and nodes that hold none
 	flat       bool // all in one rack
 }
 
-// The paper's sets. The eight nodes that B adds to A have a rack of their own, and C has racks of eight: see the system's set-up.
+// The paper's sets. The eight nodes that B adds to A have their own rack, and C has racks of eight: see the system's
+// set-up.
 var (
 	setA = nodes{data: 7}
 	setB = nodes{data: 7, bare: 8}
 	setC = nodes{data: 62}
 )
 
-// work is jobs on such nodes.
+// work runs jobs on the given nodes.
 func work(on nodes, jobs ...job) exp.Work {
 	return func(uint64) (string, error) { return scenario(on, jobs), nil }
 }
 
-// scenario writes it. Memory and vcores are more than all slots and masters need, so that slots alone
-// bind: the paper's machines have 6 GB, one for each slot.
+// scenario writes the scenario. Memory and vcores are more than all slots and masters need, so that only slots are a
+// limit: the paper's machines have 6 GB, one for each slot.
 func scenario(on nodes, jobs []job) string {
 	var b strings.Builder
 	b.WriteString("name: coupling\ncluster:\n  nodes:\n")
@@ -130,7 +132,7 @@ func scenario(on nodes, jobs []job) string {
 	return b.String()
 }
 
-// racks are those of so many nodes of a group, at most eight in each.
+// racks returns the racks of so many nodes of a group, with at most eight nodes in each.
 func (on nodes) racks(group string, count int) string {
 	const most = 8
 	if on.flat {
@@ -143,7 +145,7 @@ func (on nodes) racks(group string, count int) string {
 	return "[" + strings.Join(names, ", ") + "]"
 }
 
-// yaml is the job as a scenario has it.
+// yaml returns the job as YAML for a scenario.
 func (j *job) yaml() string {
 	const size = "{memory: 1GiB, vcores: 1}"
 	maps, reduces, bytes := j.maps, j.reduces, input(j.program, j.maps)
@@ -163,7 +165,7 @@ func (j *job) yaml() string {
 			return s + ", program: wordcount" + read
 		}
 		return s + ", program: wordcount, shuffle: 1.5" + read // every number is a word of its own
-	case "randomwriter": // a gigabyte a map is its default
+	case "randomwriter": // the default is a gigabyte per map
 		return s + fmt.Sprintf(", program: randomwriter, output: %dGiB", j.maps)
 	case "pi":
 		return s + ", program: pi"
@@ -171,7 +173,7 @@ func (j *job) yaml() string {
 	return s + ", program: sort, shuffle: 1, output: 1" + read
 }
 
-// seconds is what one of a Grep's maps takes.
+// seconds returns how long each map of a Grep takes.
 func (j *job) seconds() float64 {
 	if j.mapTime > 0 {
 		return j.mapTime
@@ -179,11 +181,11 @@ func (j *job) seconds() float64 {
 	return map[string]float64{"wiki": wikiMap, "random": randomMap}[j.program]
 }
 
-// even gives the reduces of Sorts parts of the size that RandomWriter's data have. Its keys are random bytes, so that
-// hashing deals the records evenly, and what is left of unevenness is that of so many draws: keys of 10 to 1000 bytes,
+// even gives the reduces of Sorts parts of the size that they have with RandomWriter's data. The keys are random bytes,
+// so hashing deals the records out evenly, and only the unevenness of so many draws is left: keys of 10 to 1000 bytes,
 // values of up to 20,000, the defaults of Hadoop's example.
 func even(seed uint64, w *workload.Workload) {
-	const mean, square = 505 + 10_000, 4.0 / 3 // bytes a record; its mean square over its squared mean
+	const mean, square = 505 + 10_000, 4.0 / 3 // bytes per record; its mean square over its squared mean
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
 		if j.Program != "sort" {
@@ -198,7 +200,7 @@ func even(seed uint64, w *workload.Workload) {
 	}
 }
 
-// timed is Table IV with other map times of its Greps.
+// timed returns Table IV with other map times for its Greps.
 func timed(wiki, random float64) []job {
 	jobs := slices.Clone(table4)
 	for i := range jobs {
@@ -207,7 +209,7 @@ func timed(wiki, random float64) []job {
 	return jobs
 }
 
-// input is how many GB the paper's file has that gives so many maps.
+// input returns the size in GB of the paper's file that gives so many maps.
 func input(program string, maps int) float64 {
 	if program == "sort" {
 		return map[int]float64{64: 4.3, 224: 15, 352: 29}[maps]
@@ -215,22 +217,22 @@ func input(program string, maps int) float64 {
 	return map[int]float64{8: 0.5, 15: 1, 23: 1.5, 30: 2, 45: 3, 148: 10, 427: 28}[maps]
 }
 
-// mapTime is what a scenario states for a map that takes so many seconds on the paper's machines, with the start of its
-// process: its duration on the reference core.
+// mapTime returns what a scenario states for a map that takes so many seconds on the paper's machines, including the
+// start of its process: its duration on the reference core.
 func mapTime(seconds float64) float64 {
 	process := world.DefaultParams().TaskStart
 	start := process.Alone().Seconds()
 	return start + math.Round((seconds-start)*speed*1000)/1000
 }
 
-// larger is how many times as large as those of Table IV the 200 jobs are. The longest then takes 35 minutes under Fair, the
-// median over twelve seeds; the axis of Fig. 16 ends at 35.
+// larger is how many times as large the 200 jobs are as those of Table IV. The longest then takes 35 minutes under
+// Fair, in the median over twelve seeds; the axis of Fig. 16 ends at 35.
 const larger = 1.4
 
-// batches is Fig. 16's 200 jobs: ten batches of twenty whose first jobs come 20 minutes apart on average,
-// with 25 s between two jobs of a batch on average; three quarters Grep, and so on. What a job is, of those
-// of its program in Table IV, the seed decides. A batch is like the workflow of Table IV: its jobs come in that order, the
-// small ones behind the large.
+// batches writes Fig. 16's 200 jobs: ten batches of twenty whose first jobs come 20 minutes apart on average, with 25 s
+// between two jobs of a batch on average; three quarters Grep, and so on. The seed decides which of Table IV's jobs
+// with its program each job is like. A batch is like the workflow of Table IV: its jobs come in that order, the small
+// ones behind the large.
 func batches(seed uint64) (string, error) { return batchesOf(seed, larger), nil }
 
 func batchesOf(seed uint64, times float64) string {
@@ -267,7 +269,7 @@ func batchesOf(seed uint64, times float64) string {
 	return scenario(setC, jobs)
 }
 
-// drawn is one of the jobs of Table IV that run a program.
+// drawn returns one of the jobs of Table IV that run a program.
 func drawn(rng *rand.Rand, program string) job {
 	var like []job
 	for _, j := range table4 {
@@ -278,10 +280,10 @@ func drawn(rng *rand.Rand, program string) job {
 	return like[rng.IntN(len(like))]
 }
 
-// heartbeat is the least time between two heartbeats of a node in Hadoop 0.20: MRConstants.
+// heartbeat is the minimum time between two heartbeats of a node in Hadoop 0.20: MRConstants.
 const heartbeat = 3 * heddle.Second
 
-// reporting is Hadoop whose nodes report so often.
+// reporting returns Hadoop's configuration with nodes that report at the given interval.
 func reporting(every heddle.Span) func() *conf.Hadoop {
 	return func() *conf.Hadoop {
 		h := conf.Default()

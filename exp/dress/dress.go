@@ -1,8 +1,8 @@
 // Package dress has the experiments of DRESS: Dynamic RESource-reservation Scheme for Congested Data-intensive
 // Computing Platforms.
 //
-// dress-four-jobs is the paper's introduction, and dress-spark, dress-mapreduce and dress-mixed-10 to dress-mixed-40 are
-// its evaluation: what is drawn as twenty jobs stands in work.go. They run with
+// dress-four-jobs is the paper's introductory example; dress-spark, dress-mapreduce and dress-mixed-10 to
+// dress-mixed-40 are its evaluation. work.go draws the twenty jobs. They run with
 //
 //	heddle exp run dress
 //	go test ./exp/dress
@@ -123,7 +123,7 @@ func mapReduce() exp.Experiment {
 	return e
 }
 
-// mixed are runs of both frameworks with so many small jobs.
+// mixed has runs of both frameworks with the given number of small jobs.
 func mixed(small int, published float64) exp.Experiment {
 	m := mix{small: small, mapReduce: true, spark: true}
 	if small == 2 {
@@ -214,7 +214,7 @@ func experiment(name, title, source string, m mix) exp.Experiment {
 	}
 }
 
-// arm is DRESS with other options than the paper's; empty = none.
+// arm is DRESS with options that differ from the paper's; empty = none.
 func arm(name, options string) exp.Arm {
 	a := exp.Arm{Name: name, Profile: "dress", Hadoop: site}
 	if options != "" {

@@ -11,8 +11,8 @@ import (
 func jct(j *sim.JobResult) float64  { return j.JCT.Seconds() }
 func wait(j *sim.JobResult) float64 { return j.Wait.Seconds() }
 
-// rates are the reductions of the chosen jobs from one run to another, in %; empty where any of
-// them did not succeed.
+// rates returns the reductions of the chosen jobs from one run to another, in %. It is empty if one of them did not
+// succeed.
 func rates(base, ours *sim.Result, of func(*sim.JobResult) float64, pick exp.Pick) []float64 {
 	var out []float64
 	for i := range base.Jobs {
@@ -28,7 +28,7 @@ func rates(base, ours *sim.Result, of func(*sim.JobResult) float64, pick exp.Pic
 	return out
 }
 
-// rate sums the reductions of the chosen jobs up.
+// rate summarises the reductions of the chosen jobs with sum.
 func rate(sum func([]float64) float64, of func(*sim.JobResult) float64, pick exp.Pick) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		rates := rates(r.Arm("capacity"), r.Arm("dress"), of, pick)
@@ -39,12 +39,12 @@ func rate(sum func([]float64) float64, of func(*sim.JobResult) float64, pick exp
 	}
 }
 
-// worst is the largest increase of a chosen job's JCT.
+// worst computes the largest increase of a chosen job's JCT.
 func worst(pick exp.Pick) func(exp.Runs) float64 {
 	return rate(worstOf, jct, pick)
 }
 
-// worstOf is the largest increase among reductions.
+// worstOf returns the largest increase among reductions.
 func worstOf(reductions []float64) float64 {
 	if len(reductions) == 0 {
 		return math.NaN()
@@ -52,8 +52,7 @@ func worstOf(reductions []float64) float64 {
 	return -slices.Min(reductions)
 }
 
-// side returns the reductions of the jobs with a shorter JCT (sign 1), or the increases of the others
-// (−1).
+// side returns the reductions of the jobs with a shorter JCT (sign 1), or the increases of the others (−1).
 func side(r exp.Runs, sign float64) []float64 {
 	var out []float64
 	for _, x := range rates(r.Arm("capacity"), r.Arm("dress"), jct, nil) {
@@ -64,17 +63,17 @@ func side(r exp.Runs, sign float64) []float64 {
 	return out
 }
 
-// reduced is the reduction of a figure of all jobs.
+// reduced computes the reduction of a figure of all jobs.
 func reduced(sum func([]float64) float64, of func(*sim.JobResult) float64) func(exp.Runs) float64 {
 	return exp.Reduced("capacity", "dress", all(sum, of))
 }
 
-// baseline is a figure of the run under Capacity, which says whether the set-up is the paper's.
+// baseline is a figure of the run under Capacity, which shows whether the set-up is the paper's.
 func baseline(name string, published float64, of func(*sim.Result) float64) exp.Metric {
 	return exp.Metric{Name: "Capacity: " + name, Unit: "s", Kind: exp.SetUp, Published: published, Of: exp.Under("capacity", of)}
 }
 
-// all sums a figure of all jobs of a run up.
+// all summarises a figure of all jobs of a run with sum.
 func all(sum func([]float64) float64, of func(*sim.JobResult) float64) func(*sim.Result) float64 {
 	return func(r *sim.Result) float64 {
 		var values []float64
@@ -89,7 +88,7 @@ func all(sum func([]float64) float64, of func(*sim.JobResult) float64) func(*sim
 	}
 }
 
-// waitOf is how long the job with a number waits, from 1.
+// waitOf computes how long the job with a number waits; numbers start at 1.
 func waitOf(id int) func(*sim.Result) float64 {
 	return func(r *sim.Result) float64 { return wait(&r.Jobs[id-1]) }
 }

@@ -11,7 +11,7 @@ import (
 	"heddle/sim"
 )
 
-// sweep is a table of arms beside Capacity.
+// sweep returns a table of arms compared with Capacity.
 func sweep(name, title string, arms ...exp.Arm) exp.Sweep {
 	return exp.Sweep{Name: name, Title: title, Base: "capacity", Arms: arms, Columns: []exp.Column{
 		{Name: "JCT of small jobs, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Mean(rates(base, x, jct, Small)) }},
@@ -23,7 +23,7 @@ func sweep(name, title string, arms ...exp.Arm) exp.Sweep {
 	}}
 }
 
-// over is a sweep over one option, or a few options together, in the paper's symbols.
+// over returns a sweep over one option, or a few options together, in the paper's symbols.
 func over(name, title string, options ...string) exp.Sweep {
 	symbols := strings.NewReplacer("theta: ", "θ = ", "delta_min: ", "δ_min = ", "delta_max: ", "δ_max = ", "delta: ", "δ = ", "adjust: false", "fixed", "patience: -1", "none", "patience: ", "", "[", "", "]", "")
 	s := sweep(name, title)
@@ -33,14 +33,14 @@ func over(name, title string, options ...string) exp.Sweep {
 	return s
 }
 
-// plotted is the sweep with its first column drawn.
+// plotted returns the sweep with its first column drawn.
 func plotted(s exp.Sweep) exp.Sweep {
 	s.Plot = true
 	return s
 }
 
-// sweeps are what the paper's text and its listing leave open, the ablations, and the parameters whose analysis the paper
-// leaves out for space.
+// sweeps returns what the paper's text and its listing leave open, the ablations, and the parameters whose analysis the
+// paper omits for lack of space.
 func sweeps() []exp.Sweep {
 	return []exp.Sweep{
 		sweep("readings", "the listing, and what the text tells of its runs",
@@ -75,12 +75,12 @@ func sweeps() []exp.Sweep {
 	}
 }
 
-// patience is the sweep over the bound on waiting, which is not the paper's.
+// patience is the sweep over the bound on waiting, which is not in the paper.
 func patience() exp.Sweep {
 	return over("patience", "seconds after which a large job waits for no other", "patience: -1", "patience: 30", "patience: 100", "patience: 150", "patience: 300", "patience: 600")
 }
 
-// A liar tells what applications demand otherwise than their facts do, before anybody else hears of them.
+// A liar reports a different demand for each application than its facts do, before any other policy hears of it.
 type liar struct {
 	policy.Unshared
 	demand func(id heddle.AppID, d heddle.Demand) heddle.Demand
@@ -95,12 +95,12 @@ func (l liar) Hear(_ policy.View, e policy.Effect) {
 	f.Demand = l.demand(e.App.ID(), f.Demand)
 }
 
-// lying is DRESS that is told other demands.
+// lying is DRESS that is told false demands.
 func lying(name string, demand func(id heddle.AppID, d heddle.Demand) heddle.Demand) exp.Arm {
 	return told(arm(name, ""), demand)
 }
 
-// told is an arm that is told other demands.
+// told is an arm that is told false demands.
 func told(a exp.Arm, demand func(id heddle.AppID, d heddle.Demand) heddle.Demand) exp.Arm {
 	a.Prepare = func(set *policy.Set) {
 		set.Share = slices.Insert(slices.Clone(set.Share), 0, policy.Share(liar{demand: demand}))
@@ -110,7 +110,7 @@ func told(a exp.Arm, demand func(id heddle.AppID, d heddle.Demand) heddle.Demand
 
 func unknown(heddle.AppID, heddle.Demand) heddle.Demand { return heddle.Demand{} }
 
-// turned puts large jobs where small ones belong and the other way round.
+// turned presents large jobs as small ones and small ones as large.
 func turned(_ heddle.AppID, d heddle.Demand) heddle.Demand {
 	if d.Containers > mostSmall {
 		d.Containers = 1
@@ -125,13 +125,13 @@ func one(_ heddle.AppID, d heddle.Demand) heddle.Demand {
 	return d
 }
 
-// least makes each of the four jobs one of one container.
+// least presents each of the four jobs as one container.
 func least(_ heddle.AppID, d heddle.Demand) heddle.Demand {
 	d.Each = heddle.Of(8<<10, 1000)
 	return d
 }
 
-// atRandom makes half of the jobs small and half large.
+// atRandom presents half of the jobs as small and half as large.
 func atRandom(id heddle.AppID, d heddle.Demand) heddle.Demand {
 	if d.Containers = 1; rand.New(rand.NewPCG(uint64(id), 0xd4e55)).IntN(2) == 0 {
 		d.Containers = nodes * cores
@@ -142,7 +142,8 @@ func atRandom(id heddle.AppID, d heddle.Demand) heddle.Demand {
 // null is DRESS that reserves nothing.
 func null() exp.Arm { return arm("dress", "reserve: false") }
 
-// mutations are mistakes in DRESS, which must lose the mean of the small jobs: single jobs gain as much by chance.
+// mutations returns mistakes in DRESS. They must lose the mean of the small jobs, since single jobs gain as much by
+// chance.
 func mutations() []exp.Mutation {
 	return []exp.Mutation{
 		{Name: "constant: every job is told to ask for one container", Arms: []exp.Arm{lying("dress", one)}, Loses: []string{smallMean}},

@@ -13,58 +13,59 @@ import (
 	"heddle/workload"
 )
 
-// DRESS's testbed: five machines of two E5-2660 v3 (ten cores each) and 160 GB, two 10k rpm disks and
-// 10 Gb/s. Of the memory an eighth is left to the system; what small means (fewer than ten containers,
-// θ = 10 %) says that there are about a hundred containers, so there is one a core.
+// DRESS's testbed: five machines with two E5-2660 v3 (ten cores each), 160 GB, two 10k rpm disks and 10 Gb/s. An eighth
+// of the memory is left to the system. The meaning of small (fewer than ten containers, θ = 10 %) implies about a
+// hundred containers, so there is one per core.
 const (
 	nodes     = 5
 	cores     = 20
 	container = 7   // GiB
-	speed     = 0.5 // of a core against the reference core, by single-thread benchmarks
+	speed     = 0.5 // of a core relative to the reference core, by single-thread benchmarks
 	disk      = 400 // MB/s of both disks
 )
 
-// room is how many containers there is room for beside twenty masters of 1 GiB.
+// room is the number of containers that fit beside twenty masters of 1 GiB.
 const room = 95
 
-// What a small and a large job asks for, beside its master. Fewer than ten containers are small, and two executors are
-// Spark's least by default. A large one asks for more than a tenth, and at the most for so many that six jobs fill the
-// cluster, four of them large, as the first six of Fig. 7 do.
+// The containers of small and large jobs, beside the master. A job with fewer than ten containers is small, and two
+// executors are Spark's minimum by default. A large job asks for more than a tenth, and at most for so many that six
+// jobs fill the cluster, four of them large, like the first six of Fig. 7.
 const (
 	leastSmall, mostSmall = 2, 8
 	leastLarge, mostLarge = 11, 28
 )
 
-// What Capacity's published figures determine; System.SetUp says which by which. Times are seconds.
+// The parameters that Capacity's published figures determine; System.SetUp says which figure determines which. Times
+// are in seconds.
 const (
 	startUp              = 26       // of a Spark job's master
 	shortest, longest    = 20, 420  // of an executor's work, on a node that is not busy
 	soonest, latest      = 335, 345 // when the first of the first six Spark jobs ends
 	firstJobs            = 6        // they begin at once
 	leastMaps, mostMaps  = 90, 270
-	programs, sparkShare = 15, 5 // of the paper's list, where frameworks are mixed: ten run on MapReduce, five on Spark
+	programs, sparkShare = 15, 5 // of the paper's list, if frameworks are mixed: ten run on MapReduce, five on Spark
 )
 
-// mostInput is the most that an executor reads, in MiB: what HiBench's "huge" K-means, 20 GB, is for twenty executors. A job
-// that works longer makes more passes over it.
+// mostInput is the most that an executor reads, in MiB: the input of HiBench's "huge" K-means, 20 GB, divided by twenty
+// executors. A job that works longer makes more passes over it.
 const mostInput = 1024
 
 // A mix says which jobs one of DRESS's experiments draws.
 type mix struct {
-	small            int   // of jobs
-	ids              []int // which, from 1, where that is published; else they are drawn
+	small            int   // number of small jobs
+	ids              []int // which jobs are small, counting from 1, if that is published; else they are drawn
 	mapReduce, spark bool
 }
 
 const (
 	jobs   = 20
 	gap    = 5  // s, between submissions
-	inIdle = 35 // s, that a Spark job waits in an idle cluster
+	inIdle = 35 // s, for which a Spark job waits in an idle cluster
 )
 
-// A program is one of HiBench's on Spark, with what an executor takes for it on the reference core, in seconds per MiB of
-// input: the first pass, and each pass over the cached data. Programs the world has no figures of get the mean
-// of those it has.
+// A program is one of HiBench's on Spark. It has the time that an executor needs on the reference core, in seconds per
+// MiB of input, for the first pass and for each pass over the cached data. Programs that the world has no figures for
+// get the mean of those it has.
 type program struct {
 	name        string
 	iterations  int // HiBench's default
@@ -79,7 +80,7 @@ var sparkPrograms = []program{
 	{"nweight", 3, 0.133, 0.0141},
 }
 
-// input returns how many MiB an executor reads, and how many passes there are, for so many seconds of the reference core.
+// input returns how many MiB an executor reads, and in how many passes, to take so many seconds on the reference core.
 func (p *program) input(work float64) (mib float64, iterations int) {
 	iterations = p.iterations
 	if most := p.first + float64(iterations-1)*p.pass; work > mostInput*most {
@@ -88,13 +89,13 @@ func (p *program) input(work float64) (mib float64, iterations int) {
 	return work / (p.first + float64(iterations-1)*p.pass), iterations
 }
 
-// mapReducePrograms are HiBench's on MapReduce. What the world knows of PageRank it knows of Spark's.
+// mapReducePrograms lists HiBench's programs on MapReduce. The world's figures for PageRank are for Spark.
 var mapReducePrograms = []string{
 	"wordcount", "sort", "terasort", "kmeans", workload.OtherProgram, workload.OtherProgram, workload.OtherProgram,
 	workload.OtherProgram, workload.OtherProgram, workload.OtherProgram,
 }
 
-// work draws the jobs of a mix: which are small, their programs, containers and sizes of input.
+// work draws the jobs of a mix: which are small, and their programs, containers and input sizes.
 func (m mix) work(seed uint64) (string, error) {
 	rng := rand.New(rand.NewPCG(seed, 0xd4e55))
 	var b strings.Builder
@@ -124,8 +125,8 @@ func (m mix) work(seed uint64) (string, error) {
 	return b.String(), nil
 }
 
-// containers draws what the jobs ask for. With Spark alone they are drawn again until the first six fill the cluster: by
-// Fig. 7 there is enough for them, and what is left is not enough for the seventh.
+// containers draws what the jobs ask for. With Spark alone it draws again until the first six jobs fill the cluster: by
+// Fig. 7 there is room for them, but not for the seventh.
 func (m mix) containers(rng *rand.Rand, isSmall []bool) []int {
 	out := make([]int, jobs)
 	for {
@@ -145,8 +146,8 @@ func (m mix) containers(rng *rand.Rand, isSmall []bool) []int {
 	}
 }
 
-// lengths draws how many seconds each executor of a job works. With Spark alone those of the first six are drawn again until
-// the first of them ends when the seventh begins: by V-B1 it waits 304.7 s, and so until 334.7 s.
+// lengths draws how many seconds each executor of a job works. With Spark alone it draws the first six again until the
+// first of them ends when the seventh begins: by V-B1 it waits 304.7 s, and so until 334.7 s.
 func (m mix) lengths(rng *rand.Rand) []int {
 	draw := func() int { return shortest + rng.IntN(longest-shortest+1) }
 	out := make([]int, jobs)
@@ -179,7 +180,7 @@ func sparkJob(b *strings.Builder, rng *rand.Rand, executors, seconds int) {
 		name, startUp, int(input*float64(executors)), 3*executors, executors, container, iterations)
 }
 
-// mapReduceJob writes a job of one reduce for five maps, as in Fig. 2.
+// mapReduceJob writes a job with one reduce per five maps, as in Fig. 2.
 func mapReduceJob(b *strings.Builder, rng *rand.Rand, containers int, small bool) {
 	maps := containers
 	if !small {
@@ -189,7 +190,7 @@ func mapReduceJob(b *strings.Builder, rng *rand.Rand, containers int, small bool
 		mapReducePrograms[rng.IntN(len(mapReducePrograms))], maps, max(1, maps/5), container, container)
 }
 
-// site is Hadoop 2.7.4's CapacityScheduler as it comes: memory alone counts.
+// site returns Hadoop 2.7.4's CapacityScheduler with its defaults: only memory counts.
 func site() *conf.Hadoop {
 	h := conf.Default()
 	h.Capacity.MemoryOnly = true
@@ -200,13 +201,13 @@ func site() *conf.Hadoop {
 func Small(j *sim.JobResult) bool { return strings.HasPrefix(j.ID, "small") }
 func large(j *sim.JobResult) bool { return !Small(j) }
 
-// four are the jobs of Fig. 1: containers and seconds. They come a second apart.
+// four has the jobs of Fig. 1: containers and seconds. They come a second apart.
 var four = [4]struct{ containers, seconds int }{{3, 10}, {4, 20}, {3, 10}, {2, 10}}
 
 const fourRoom = 6
 
-// fourWork are the four jobs of Fig. 1. Each is one container of so many times 8 GiB, so that it gets all
-// it wants at once or nothing; there is room for the masters beside the six.
+// fourWork writes the four jobs of Fig. 1. Each is one container of so many times 8 GiB, so it gets all it wants at
+// once or nothing; there is room for the masters beside the six.
 func fourWork(uint64) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: dress-four\ncluster:\n  nodes:\n    - {count: 1, memory: %dGiB, vcores: 16}\nworkload:\n  jobs:\n", 8*fourRoom+4)
@@ -217,8 +218,8 @@ func fourWork(uint64) (string, error) {
 	return b.String(), nil
 }
 
-// fourSite lets containers and masters be as large as the node, and nodes and masters report ten times a
-// second: the figure knows no delays.
+// fourSite lets containers and masters be as large as the node. Nodes and masters report ten times a second, since the
+// figure has no delays.
 func fourSite() *conf.Hadoop {
 	h := site()
 	h.Site.Maximum = heddle.Of(52<<10, 16000)
@@ -230,9 +231,10 @@ func fourSite() *conf.Hadoop {
 	return h
 }
 
-// fourEnds is the soonest that the four jobs can be over, in seconds from the first submission: the best of all orders in
-// which each begins as soon as it has come and its containers are free beside those before it in the order. One of these
-// orders is as good as any schedule, since no schedule gets shorter by having a job wait longer.
+// fourEnds returns the earliest time at which the four jobs can be over, in seconds from the first submission. It tries
+// all orders in which each job begins as soon as it has come and its containers are free beside the jobs before it in
+// the order. One of these orders is as good as any schedule, since no schedule gets shorter by making a job wait
+// longer.
 func fourEnds() int {
 	best := 1 << 30
 	var place func(order []int, starts [len(four)]int, used [1 << 8]int)

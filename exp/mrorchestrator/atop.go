@@ -11,22 +11,23 @@ import (
 	"heddle/sim"
 )
 
-// mesos is an arm on Mesos: slots of 1 core and 1 GiB, its Hadoop framework's default, shared by dominant
-// resources among the jobs.
+// mesos is an arm on Mesos: slots of 1 core and 1 GiB, the default of its Hadoop framework, shared among the jobs by
+// dominant resources.
 func mesos(name, control string) exp.Arm { return onProfile("fair", name, nil, gigabyte, control) }
 
 // ngm is an arm on Hadoop 0.23: containers of 1 GiB, shared by the capacity scheduler.
 func ngm(name, control string) exp.Arm { return onProfile("capacity", name, nil, gigabyte, control) }
 
-// small are two arms on containers of another size, as much as control of limits could come to at best if every task had
-// no more than it needs from the start: as the manager has it, and with the job that ends soonest first.
+// small returns two arms with containers of another size. They show the best that controlling limits could reach if
+// every task had no more than it needs from the start: once as the manager schedules, and once with the job that ends
+// soonest first.
 func small(profile string, mib, milli int64) []exp.Arm {
 	name := fmt.Sprintf("tasks of %d MiB and %d milli-vcores", mib, milli)
 	a := onProfile(profile, name, nil, heddle.Of(mib, milli), "")
 	return []exp.Arm{a, first(name+", soonest job first", a)}
 }
 
-// mostIncrease is the most by which a figure grows under any schedule of the experiment, in percent.
+// mostIncrease computes the most by which a figure grows under any schedule of the experiment, in percent.
 func mostIncrease(arms []exp.Arm, base string, of func(*sim.Result) float64) func(exp.Runs) float64 {
 	list := names(arms)
 	return func(r exp.Runs) float64 {
@@ -42,13 +43,13 @@ func mostIncrease(arms []exp.Arm, base string, of func(*sim.Result) float64) fun
 type manager struct {
 	name, title, method, base string
 	arm                       func(name, control string) exp.Arm
-	sizes                     []exp.Arm // with tasks of the size they need
+	sizes                     []exp.Arm // with tasks of the size that they need
 	mean, largest             float64   // reductions of JCT, published
 	cpu, memory               float64   // increases of utilisation, published
 	why                       string
 }
 
-// experiment is that of the orchestrator on top of it.
+// experiment runs the orchestrator on top of the manager.
 func (m *manager) experiment() exp.Experiment {
 	ids := idsOf(suite)
 	ours, other := "MROrchestrator + "+m.base, "UNIFORM + "+m.base

@@ -1,10 +1,10 @@
 // Package mrorchestrator has the experiments of MROrchestrator: A Fine-Grained Resource Orchestration Framework for
 // Hadoop MapReduce.
 //
-// Four jobs that run together and alone, the suite of six on native and on virtual machines (native.go, virtual.go), the
-// same on Mesos and on the next generation of MapReduce, all of them against each other, and what an epoch costs
-// (atop.go). The suite stands in work.go, what is varied in sweeps.go, and the schedules that bounds and null arms are
-// made of in schedules.go. They run with
+// The experiments are four jobs that run together and alone, the suite of six on native and on virtual machines
+// (native.go, virtual.go), the same on Mesos and on the next generation of MapReduce, all of them against each other,
+// and the cost of an epoch (atop.go). work.go has the suite, sweeps.go what is varied, and schedules.go the schedules
+// for bounds and null arms. They run with
 //
 //	heddle exp run mrorchestrator
 //	go test ./exp/mrorchestrator
@@ -29,7 +29,7 @@ var System = exp.System{
 	Experiments: experiments,
 }
 
-// decisions are those about the set-up.
+// decisions lists the decisions about the set-up.
 var decisions = []exp.Decision{
 	{What: "nodes", Chosen: "23 workers of 2 cores, 4 GB of which an eighth is the system's, 1 Gb/s, heartbeats every 5 s", By: "III-C-1 and IV-D: dual Opterons, 4 GB; the eighth is the world's"},
 	{What: "disk", Chosen: "one of 65 MB/s, 7.7 ms for a movement of its heads", By: "an Ultra320 disk of 10,000 rpm of its years (Cheetah 10K.6: rated up to 68.5 MB/s, 65 measured; 4.7 ms of seek, 3 ms for half a turn); the paper names no model"},
@@ -61,7 +61,7 @@ const aboutWorld = `A weight divides a processor that is busy, and processors no
 	`A heap is fixed when its task starts, as -Xmx says: memory that is given to a running task later can only keep files of its own, memory that is taken from it leaves room for those of others, ` +
 	`and a limit below what the heap holds makes the task swap. Memory in use is the system's, what processes hold and the page cache. `
 
-// experiments lists MROrchestrator's experiments, as its paper has them.
+// experiments lists MROrchestrator's experiments, as in its paper.
 func experiments() []exp.Experiment {
 	return []exp.Experiment{
 		problem(),
@@ -125,22 +125,22 @@ func problem() exp.Experiment {
 func cpuUsed(r *sim.Result) float64    { return r.CPUUsed }
 func memoryUsed(r *sim.Result) float64 { return r.MemoryFilled }
 
-// estimators are the two schemes with the names of their arms.
+// estimators lists the two schemes with the names of their arms.
 var estimators = [...][2]string{{"REGRESSION", "regression"}, {"UNIFORM", "uniform"}}
 
-// figures are the four published reductions of a scene, mean and largest, with REGRESSION and with UNIFORM.
+// figures holds the four published reductions of a scene: mean and largest, with REGRESSION and with UNIFORM.
 type figures struct{ mean, largest, uniform, uniformLargest float64 }
 
-// A scene says how the reduction of every job is computed: under an arm, and the most it is under any.
+// A scene says how the reduction of every job is computed, under one arm and at most under any arm.
 type scene struct {
 	reduced       func(r exp.Runs, arm string) []float64
-	mean, largest func(r exp.Runs) float64 // of the best schedule
+	mean, largest func(r exp.Runs) float64 // under the best schedule
 	boundIs       string
 	why           string
 	whyUniform    string
 }
 
-// metrics writes the figures down.
+// metrics returns the figures as metrics.
 func (s *scene) metrics(f figures) []exp.Metric {
 	of := func(arm string, fold func([]float64) float64) func(exp.Runs) float64 {
 		return func(r exp.Runs) float64 { return fold(s.reduced(r, arm)) }
@@ -172,7 +172,7 @@ func (s *scene) bothGainMost() exp.Metric {
 					more++
 				}
 			}
-			return 6*more >= 5*len(all) // in five of six runs, which is not chance
+			return 6*more >= 5*len(all) // in five of six runs, which is more than chance
 		},
 		Why: "Memory has little to give: with all memory of a machine for files six jobs together take a twentieth less (sweep worlds), and a heap is fixed when its task starts. A limit that is set, be it higher than before, keeps " +
 			"what a task spills from memory beyond it, which costs more than it leaves to others.",
@@ -205,7 +205,7 @@ func (s *scene) longGainMore() exp.Metric {
 // A pair of arms: the one without control, and the one with it.
 type pair struct{ base, ours string }
 
-// increase is by how many percent a figure grows, the mean over pairs of arms.
+// increase computes by how many percent a figure grows, as the mean over pairs of arms.
 func increase(pairs []pair, of func(x *sim.Result) float64) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		var x []float64
@@ -216,14 +216,14 @@ func increase(pairs []pair, of func(x *sim.Result) float64) func(exp.Runs) float
 	}
 }
 
-// A limited figure is one with its published value and the most that any schedule can have.
+// A limited figure has its published value and the most that any schedule can reach.
 type limited struct {
 	published float64
 	bound     func(exp.Runs) float64
 	boundIs   string
 }
 
-// utilisation are the metrics of the cluster's utilisation. what is increase, or mean increase.
+// utilisation returns the metrics of the cluster's utilisation. what is "increase" or "mean increase".
 func utilisation(pairs []pair, what string, cpu, memory limited, why string) []exp.Metric {
 	return []exp.Metric{
 		{Name: "CPU utilisation, " + what, Unit: "%", Kind: exp.Gain, Published: cpu.published, Bound: cpu.bound, BoundIs: cpu.boundIs, Why: why, Of: increase(pairs, cpuUsed)},
@@ -231,7 +231,7 @@ func utilisation(pairs []pair, what string, cpu, memory limited, why string) []e
 	}
 }
 
-// allFull is the most by which memory can be in use more, the mean over pairs of arms: until none is free.
+// allFull computes the most by which memory in use can grow, until none is free, as the mean over pairs of arms.
 func allFull(pairs []pair) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		var x []float64
@@ -244,7 +244,7 @@ func allFull(pairs []pair) func(exp.Runs) float64 {
 
 const allFullIs = "No more memory can be in use than there is: 100/u − 100 % for a part u in use without control."
 
-// allBusy is the most by which processors can be used more: until all are in use.
+// allBusy computes the most by which the use of processors can grow, until all are in use.
 func allBusy(base string) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 { return exp.Increase(r.Arm(base).CPUUsed, 1) }
 }

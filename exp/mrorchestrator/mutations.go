@@ -6,14 +6,14 @@ import (
 	"heddle/policy"
 )
 
-// An orchestrator is what [policies/mrorchestrator] puts into a set.
+// An orchestrator is what [policies/mrorchestrator] adds to a set.
 type orchestrator interface {
 	policy.Control
 	policy.Listener
 	policy.Needer
 }
 
-// A mutant is an orchestrator with a mistake in the weights that it decides on.
+// A mutant is an orchestrator with a mistake in the weights that it decides.
 type mutant struct {
 	orchestrator
 	weight func(decided, size int64) int64
@@ -42,8 +42,8 @@ func mutated(a exp.Arm, weight func(decided, size int64) int64) exp.Arm {
 	return a
 }
 
-// mutations are the mistakes that both estimators are tried with on the native cluster, with control of both resources, and the
-// figures that must be lost by each.
+// mutations returns the mistakes that both estimators are tried with on the native cluster, with control of both
+// resources, and the figures that each must lose.
 func mutations(loses ...string) []exp.Mutation {
 	both := func(weight func(decided, size int64) int64) []exp.Arm {
 		var arms []exp.Arm

@@ -16,7 +16,7 @@ const (
 	whyUniform = "UNIFORM gives a task what its peers use on average: Sort gains more by that than was published of any job, Wcount a tenth, the others nothing; where all are cut off by the same busy processors nobody asks for more than they have."
 )
 
-// modeArms are the baseline and every estimator in every mode.
+// modeArms returns the baseline and every estimator in every mode.
 func modeArms(arm func(name, control string) exp.Arm) []exp.Arm {
 	arms := []exp.Arm{arm("slots", "")}
 	for _, est := range estimators {
@@ -30,7 +30,7 @@ func modeArms(arm func(name, control string) exp.Arm) []exp.Arm {
 // native is an arm on the native cluster.
 func native(name, control string) exp.Arm { return onSlots(name, perNode, heap, control) }
 
-// bestTogether is the most of a fold over the jobs' reductions that any schedule of the experiment has.
+// bestTogether computes the largest value of a fold over the jobs' reductions under any schedule of the experiment.
 func bestTogether(e []exp.Arm, base string, fold func([]float64) float64) func(exp.Runs) float64 {
 	list := names(e)
 	return func(r exp.Runs) float64 {
@@ -113,8 +113,8 @@ func alone6() scene {
 
 const aloneIs = idealIs + "Nor can a job end before the processors of the cluster have done the work that it takes there."
 
-// bestAlone folds the most that can be gained for each job, by its completion times without control and in the ideal world,
-// and not before the processors can have done its work.
+// bestAlone folds the most that can be gained for each job. It compares the completion times without control and in the
+// ideal world, where the job cannot end before the processors can have done its work.
 func bestAlone(gain func(base, ours float64) float64, fold func([]float64) float64) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		var x []float64
@@ -127,8 +127,8 @@ func bestAlone(gain func(base, ours float64) float64, fold func([]float64) float
 	}
 }
 
-// addAlone adds the arms of every job alone, named "job, arm", and their null arms; ram is that of the ideal machine. It
-// returns what is held against what.
+// addAlone adds the arms of every job alone, named "job, arm", and their null arms; ram is that of the ideal machine.
+// It returns which arms are compared.
 func addAlone(e *exp.Experiment, nodes int, arm func(name, control string) exp.Arm, ram string) (pairs []pair) {
 	for _, id := range idsOf(suite) {
 		own := func(list []exp.Arm) []exp.Arm {

@@ -11,8 +11,8 @@ import (
 	"heddle/policy"
 )
 
-// A divider divides the processors of every node among the tasks that run there: it weighs each of them anew every
-// few seconds, by what no mechanism could know, or by chance.
+// A divider divides the processors of every node among the tasks that run there. Every few seconds it weights each task
+// anew, by something that no mechanism could know, or by chance.
 type divider struct {
 	every  heddle.Span
 	weight func(x *policy.Container) float64 // times the container's size
@@ -37,7 +37,7 @@ func (d *divider) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// divided is an arm whose tasks a divider weighs.
+// divided is an arm whose tasks are weighted by a divider.
 func divided(a exp.Arm, made func() *divider) exp.Arm {
 	a.Prepare = func(set *policy.Set) {
 		set.Control = append(set.Control, made())
@@ -58,7 +58,7 @@ func byChance() *divider {
 // nullIs says what null arms do.
 const nullIs = "each epoch every running task is given half, all or twice its part of a busy processor, by chance, and memory is left"
 
-// null are the arms in which chance takes the place of an estimator.
+// null returns the arms in which chance replaces an estimator.
 func null(arm func(name, control string) exp.Arm, names ...string) []exp.Arm {
 	var arms []exp.Arm
 	for _, name := range names {
@@ -67,7 +67,7 @@ func null(arm func(name, control string) exp.Arm, names ...string) []exp.Arm {
 	return arms
 }
 
-// soonest lists the programs in the order in which their jobs end without control, when they run together.
+// soonest lists the programs in the order in which their jobs end when they run together without control.
 var soonest = []string{"grep", "pi", "sort", "other", "wordcount", "kmeans"}
 
 // A clairvoyant is a schedule that knows what no mechanism can.
@@ -76,8 +76,8 @@ type clairvoyant struct {
 	weight func(x *policy.Container) float64
 }
 
-// clairvoyants are the schedules that bounds are computed by. Weights ten to one from job to job leave hardly
-// anything to the later ones.
+// clairvoyants lists the schedules from which bounds are computed. A weight ratio of ten to one from job to job leaves
+// hardly anything to the later jobs.
 var clairvoyants = []clairvoyant{
 	{"soonest job first", func(x *policy.Container) float64 {
 		return math.Pow(10, float64(len(soonest)-1-slices.Index(soonest, x.App().Facts().Name)))
@@ -90,7 +90,7 @@ var clairvoyants = []clairvoyant{
 	}},
 }
 
-// knowing are the arms of clairvoyants on a cluster.
+// knowing returns the arms of clairvoyants on a cluster.
 func knowing(arm func(name, control string) exp.Arm) []exp.Arm {
 	var arms []exp.Arm
 	for _, c := range clairvoyants {
@@ -99,13 +99,13 @@ func knowing(arm func(name, control string) exp.Arm) []exp.Arm {
 	return arms
 }
 
-// first is an arm with the job that ends soonest first.
+// first is an arm that puts the job that ends soonest first.
 func first(name string, a exp.Arm) exp.Arm {
 	a.Name = name
 	return divided(a, func() *divider { return &divider{every: 5 * heddle.Second, weight: clairvoyants[0].weight} })
 }
 
-// names lists arms by name.
+// names returns the names of arms.
 func names(arms []exp.Arm) []string {
 	var list []string
 	for i := range arms {
@@ -114,25 +114,26 @@ func names(arms []exp.Arm) []string {
 	return list
 }
 
-// ideal is an arm in a world that gives every task what moving processors and memory between tasks could give at most: a processor of its
-// own, and so much memory in a machine that all of a real one is left for files, whatever tasks hold. A heap is what it is.
+// ideal is an arm in a world that gives every task the most that moving processors and memory between tasks could give:
+// its own processor, and a machine with so much memory that as much as all of a real machine's is left for files,
+// whatever tasks hold. Heaps stay as they are.
 func ideal(a exp.Arm, ram string, w exp.Work) exp.Arm {
 	a.Name, a.Work = idealName, with(w, "ram: 4GiB", "ram: "+ram+coreEach)
 	return a
 }
 
-// Cores of a machine, and of one with a processor for each of its tasks.
+// Cores of a real machine, and of one with a processor for each of its tasks.
 const (
 	machineCores = 2
 	idealCores   = 16
 )
 
-// coreEach follows the ram of a machine that has so many.
+// coreEach is appended to the ram of a machine with that many cores.
 var coreEach = fmt.Sprintf(", cores: %d", idealCores)
 
 const idealName = "all memory for files, a processor for each task"
 
-// What a machine needs for that: 3.5 GiB and what its tasks hold at most, with an eighth for the system.
+// The memory that a machine needs for that: 3.5 GiB and the most that its tasks hold, with an eighth for the system.
 const (
 	idealNative  = "7GiB"    // ten heaps of 250 MiB
 	idealVirtual = "5648MiB" // a map of 289 MiB and the largest reduce, of 1057

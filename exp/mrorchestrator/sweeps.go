@@ -7,7 +7,7 @@ import (
 	"heddle/sim"
 )
 
-// columns are the figures of every sweep.
+// columns returns the figures of every sweep.
 func columns() []exp.Column {
 	ids := idsOf(suite)
 	return []exp.Column{
@@ -20,7 +20,7 @@ func columns() []exp.Column {
 	}
 }
 
-// ablation takes the mechanism apart.
+// ablation has each part of the mechanism alone and left out.
 func ablation() exp.Sweep {
 	s := exp.Sweep{
 		Name: "ablation", Title: "Every part alone and left out", Base: "slots", Columns: columns(),
@@ -54,8 +54,8 @@ func epochs(base string, arm func(name, control string) exp.Arm) exp.Sweep {
 	return s
 }
 
-// slotCounts varies the slots of a node, of which the paper's formula and its figures say different
-// numbers; each with its own baseline.
+// slotCounts varies the slots of a node, for which the paper's formula and its figures give different numbers. Each
+// number has its own baseline.
 func slotCounts() exp.Sweep {
 	s := exp.Sweep{Name: "slots", Title: "Slots of each kind a node, without and with MROrchestrator", Base: "slots", Columns: columns()[1:]}
 	for n := 1; n <= perNode; n++ {
@@ -67,7 +67,7 @@ func slotCounts() exp.Sweep {
 }
 
 // speeds varies the speed of a core, and with it what a disk serves of one stream so that the six jobs take 70 min
-// without control; each with its own baseline.
+// without control. Each speed has its own baseline.
 func speeds() exp.Sweep {
 	s := exp.Sweep{Name: "speed", Title: "Speed of a core, and runs of the disk with which the six take 70 min", Base: "slots", Columns: columns()[1:]}
 	for _, other := range [][2]string{{speed, run}, {"0.1", "36KB"}, {"0.2", "36KB"}} {
@@ -80,8 +80,8 @@ func speeds() exp.Sweep {
 	return s
 }
 
-// worlds shows what memory and processors leave to be gained: without a page cache, and with more of either than any
-// control could give.
+// worlds shows how much memory and processors leave to be gained: without a page cache, and with more of either than
+// any control could give.
 func worlds() exp.Sweep {
 	s := exp.Sweep{Name: "worlds", Title: "What the page cache is worth, and what there is to be gained from memory and from processors", Base: "slots", Columns: columns()}
 	for _, x := range []struct{ name, from, to string }{

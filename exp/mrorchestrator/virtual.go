@@ -16,7 +16,7 @@ const whyVirtual = "Two tasks of one thread each never wait for each other on tw
 // virtual is an arm on virtual machines.
 func virtual(name, control string) exp.Arm { return onSlots(name, 1, vm, control) }
 
-// virtualMachines is how many machines run two virtual ones each.
+// virtualMachines is the number of machines, each of which runs two virtual ones.
 const virtualMachines = 12
 
 func virtualTogether() exp.Experiment {
@@ -61,7 +61,8 @@ func virtualSingle() exp.Experiment {
 	return e
 }
 
-// endsEarlier is the most by which processors are used more as the last job ends earlier, under any schedule of the experiment.
+// endsEarlier computes the most by which the use of processors can rise because the last job ends earlier, under any
+// schedule of the experiment.
 func endsEarlier(arms []exp.Arm, base string) func(exp.Runs) float64 {
 	list := names(arms)
 	return func(r exp.Runs) float64 {

@@ -12,15 +12,15 @@ import (
 	"heddle/workload"
 )
 
-// job is one job of MROrchestrator's suite.
+// A job is one job of MROrchestrator's suite.
 type job struct {
 	id, program string
-	input       string // empty = none: so many maps
+	input       string // empty = none: the number of maps is given
 	maps        int
 	reduces     int
 }
 
-// The native cluster: slots of each kind a node, and all of a kind.
+// The native cluster: slots of each kind per node, and all slots of a kind.
 const (
 	workers  = 23
 	perNode  = 5
@@ -30,8 +30,8 @@ const (
 // most is nine tenths of the reduce slots: what Hadoop's Sort starts.
 const most = allSlots * 9 / 10
 
-// suite is the suite of six in the order of the paper's figures. Reduces are nine tenths of the reduce
-// slots where the program sets them so (Sort) or nothing is known of it (Twitter), else Hadoop's default, 1.
+// suite is the suite of six, in the order of the paper's figures. A job has reduces for nine tenths of the reduce slots
+// if the program sets them so (Sort) or nothing is known of it (Twitter), else Hadoop's default, 1.
 var suite = []job{
 	{id: "Twitter", program: workload.OtherProgram, input: "25GB", reduces: most},
 	{id: "Wcount", program: "wordcount", input: "20GB", reduces: 1},
@@ -41,8 +41,7 @@ var suite = []job{
 	{id: "Kmeans", program: "kmeans", input: "140GB", reduces: 1}, // 14 passes over 10 GB
 }
 
-// four is the mix of Fig. 2 and 3: the paper gives the input of Sort and Wcount and calls the others'
-// random.
+// four is the mix of Fig. 2 and 3. The paper gives the input of Sort and Wcount and calls the others' random.
 var four = []job{
 	{id: "PiEst", program: "pi", maps: allSlots, reduces: 1},
 	{id: "DistGrep", program: "grep", input: "20GB", reduces: 1},
@@ -50,7 +49,7 @@ var four = []job{
 	{id: "Wcount", program: "wordcount", input: "10GB", reduces: 1},
 }
 
-// idsOf lists the jobs of a mix.
+// idsOf returns the ids of the jobs of a mix.
 func idsOf(mix []job) []string {
 	var ids []string
 	for _, j := range mix {
@@ -59,16 +58,16 @@ func idsOf(mix []job) []string {
 	return ids
 }
 
-// A worker: what its machine is, how much its disk serves of one stream before it turns to the next, and the speed of a
-// core, of the reference.
+// A worker: its machine, how much its disk serves of one stream before it turns to the next, and the speed of a core
+// relative to the reference.
 const (
 	machine = "memory: 3584MiB, ram: 4GiB, vcores: 2, disk_mb_s: 65MB/s, disk_seek: 7.7ms, nic_mb_s: 1Gb/s"
 	run     = "64KB"
 	speed   = "0.05"
 )
 
-// work writes the scenario of so many workers that are given the jobs of a mix, or those of them that
-// are named, all at once.
+// work writes a scenario with the given number of workers. They get the jobs of a mix, or only those named, all at
+// once.
 func work(nodes int, mix []job, ids ...string) exp.Work {
 	return func(uint64) (string, error) {
 		var b strings.Builder
@@ -94,7 +93,7 @@ workload:
 	}
 }
 
-// with is work on other machines: a text of the scenario stands for another, once each.
+// with is work on other machines: in each pair, the second text replaces the first in the scenario, once.
 func with(w exp.Work, pairs ...string) exp.Work {
 	return func(seed uint64) (string, error) {
 		text, err := w(seed)
@@ -105,7 +104,7 @@ func with(w exp.Work, pairs ...string) exp.Work {
 	}
 }
 
-// sizes gives every task a container of a size, and every master little memory and no processors.
+// sizes gives every task a container of the given size, and every master little memory and no processors.
 func sizes(task heddle.Resource) func(uint64, *workload.Workload) {
 	return func(_ uint64, w *workload.Workload) {
 		for i := range w.Jobs {
@@ -127,15 +126,15 @@ var (
 	gigabyte = heddle.Of(1024, 1000) // Mesos' and Hadoop 0.23's default
 )
 
-// shared is a task's container where a node has so many slots of each kind: its processors are divided by them.
+// shared returns a task's container on nodes with the given number of slots of each kind, which share the processors.
 func shared(slots int) heddle.Resource {
 	size := heap
 	size[heddle.CPU] = 1000 / int64(slots)
 	return size
 }
 
-// hadoop lets containers have any size, sends heartbeats every 5 s and lets the capacity scheduler count
-// memory alone and share fairly among the jobs of a queue; the fair scheduler shares by dominant resources as it is.
+// hadoop lets containers have any size and sends heartbeats every 5 s. It lets the capacity scheduler count memory
+// alone and share fairly among the jobs of a queue; the fair scheduler shares by dominant resources anyway.
 func hadoop() *conf.Hadoop {
 	h := conf.Default()
 	h.Site.NodeHeartbeat = 5 * heddle.Second
@@ -148,13 +147,13 @@ func hadoop() *conf.Hadoop {
 	return h
 }
 
-// lanes is the change of a profile of slots that gives a node so many for maps and as many for reduces.
+// lanes is a change of a slots profile that gives a node as many slots for maps, and as many for reduces.
 func lanes(slots int) string {
 	return fmt.Sprintf("lanes=[{kinds: [am, executor, other], order: fifo}, "+
 		"{kinds: [map], order: {slots: {kind: map}}, per_node: %d}, {kinds: [reduce], order: {slots: {kind: reduce}}, per_node: %d}]", slots, slots)
 }
 
-// orchestrate is the change of a profile that adds an estimator with options.
+// orchestrate is a change of a profile that adds an estimator with options.
 func orchestrate(estimator, options string) string {
 	return "control=[{mrorchestrator." + estimator + ": {" + options + "}}]"
 }
@@ -175,8 +174,8 @@ func onProfile(profile, name string, set []string, task heddle.Resource, control
 // modes are the control modes in the paper's words.
 var modes = [...][2]string{{"CPU+Memory", "both"}, {"CPU", "cpu"}, {"Memory", "memory"}}
 
-// reductions are by how many percent each job's time is reduced; what pairs says which run holds a job
-// for the baseline and for ours.
+// reductions returns by how many percent each job's time is reduced. base and ours say which run holds a job for the
+// baseline and for ours.
 func reductions(ids []string, base, ours func(id string) *sim.Result) []float64 {
 	var out []float64
 	for _, id := range ids {
@@ -185,12 +184,12 @@ func reductions(ids []string, base, ours func(id string) *sim.Result) []float64 
 	return out
 }
 
-// together are the reductions of jobs that ran together, from one arm to another.
+// together returns the reductions of jobs that ran together, from one arm to another.
 func together(r exp.Runs, base, ours string, ids []string) []float64 {
 	return reductions(ids, func(string) *sim.Result { return r.Arm(base) }, func(string) *sim.Result { return r.Arm(ours) })
 }
 
-// alone are those of jobs that ran alone, each in arms of its own.
+// alone returns the reductions of jobs that ran alone, each in its own arms.
 func alone(r exp.Runs, base, ours string, ids []string) []float64 {
 	return reductions(ids,
 		func(id string) *sim.Result { return r.Arm(id + ", " + base) },

@@ -277,7 +277,7 @@ func (s *Section) effects(b *strings.Builder) {
 
 // livesOff states what follows from the table, if that is more than the table says itself.
 func livesOff(effects []exp.Effect) string {
-	var lost []string // without anybody having said so
+	var lost []string // effects that it depends on, though nobody said so
 	said, judged := false, true
 	for i := range effects {
 		f := &effects[i]
