@@ -11,8 +11,8 @@ import (
 	"heddle/workload"
 )
 
-// flood is jobs of plain maps, as the Scheduler Load Simulator would run them: jobs × maps tasks of a
-// length each, one job every gap.
+// flood returns jobs with maps plain maps each, as the Scheduler Load Simulator would run them: every task takes
+// length, and one job comes every gap.
 func flood(jobs, maps int, length, gap heddle.Span) *workload.Workload {
 	w := &workload.Workload{Name: "flood", Format: "sls"}
 	tasks := make([]workload.Task, maps)
@@ -36,7 +36,7 @@ func simulate(b *testing.B, profile string, nodes int, w *workload.Workload, giv
 	return simulated(b, p, nodes, w, given)
 }
 
-// simulated is simulate for a profile that is read.
+// simulated is simulate for a profile that was already read.
 func simulated(b *testing.B, p *policies.Profile, nodes int, w *workload.Workload, given bool) *sim.Result {
 	b.Helper()
 	h := conf.Default()
@@ -58,7 +58,7 @@ func simulated(b *testing.B, p *policies.Profile, nodes int, w *workload.Workloa
 	return r
 }
 
-// BenchmarkMillion is 10,000 nodes and 1,000,000 tasks in the given world, the real core in the loop.
+// BenchmarkMillion runs 10,000 nodes and 1,000,000 tasks in the given world, with the real core in the loop.
 func BenchmarkMillion(b *testing.B) {
 	w := flood(1000, 1000, 60*heddle.Second, heddle.Second)
 	for b.Loop() {
@@ -73,12 +73,12 @@ func BenchmarkHeddle(b *testing.B) {
 	everything(b, 10_000, flood(1000, 1000, 60*heddle.Second, heddle.Second), true)
 }
 
-// BenchmarkHeddleWorld is every mechanism on in the full world, on fewer nodes.
+// BenchmarkHeddleWorld has every mechanism on in the full world, on fewer nodes.
 func BenchmarkHeddleWorld(b *testing.B) {
 	everything(b, 400, flood(100, 200, 60*heddle.Second, 5*heddle.Second), false)
 }
 
-// everything simulates with every mechanism on; the time of an event has the simulator's in it.
+// everything simulates with every mechanism on. The time per event includes the simulator's own.
 func everything(b *testing.B, nodes int, w *workload.Workload, given bool) {
 	events := int64(0)
 	for b.Loop() {
@@ -90,7 +90,7 @@ func everything(b *testing.B, nodes int, w *workload.Workload, given bool) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 }
 
-// BenchmarkAgents is an hour of 1,000 nodes with every mechanism on, without node agents and with.
+// BenchmarkAgents runs an hour of 1,000 nodes with every mechanism on, without node agents and with them.
 func BenchmarkAgents(b *testing.B) {
 	w := flood(60, 1000, 400*heddle.Second, 60*heddle.Second)
 	for _, agents := range []bool{false, true} {
@@ -113,7 +113,7 @@ func BenchmarkAgents(b *testing.B) {
 	}
 }
 
-// BenchmarkDay is a day of 10,000 nodes with 1,000,000 tasks.
+// BenchmarkDay runs a day of 10,000 nodes with 1,000,000 tasks.
 func BenchmarkDay(b *testing.B) {
 	w := flood(1000, 1000, 400*heddle.Second, 86*heddle.Second)
 	for b.Loop() {

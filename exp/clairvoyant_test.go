@@ -10,7 +10,7 @@ import (
 	"heddle/workload"
 )
 
-// unlike is work in the order in which nobody should do it: three waves of a cluster's tasks, then one, then a few.
+// unlike returns work in the worst order: three waves of a cluster's tasks, then one, then a few.
 func unlike() *workload.Workload {
 	w := &workload.Workload{}
 	for i, maps := range []int{48, 16, 4} {
@@ -34,7 +34,7 @@ func unlikePlan(t *testing.T, profiles ...*policies.Profile) Plan {
 	}
 }
 
-// Alone, a job takes its own waves, and nothing goes wrong.
+// A job that runs alone takes its own waves, and nothing goes wrong.
 func TestAlone(t *testing.T) {
 	p := unlikePlan(t, load(t, "capacity"), load(t, "heddle"))
 	plan, err := p.Alone()
@@ -70,7 +70,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// Where processors do not count for one of the profiles, they do not for jobs alone.
+// If one of the profiles does not count processors, neither do the runs of jobs alone.
 func TestAloneByMemory(t *testing.T) {
 	p := unlikePlan(t, load(t, "capacity"))
 	p.Nodes = Cluster(2, 1, heddle.Of(30*1024, 4000))
@@ -88,7 +88,7 @@ func TestAloneByMemory(t *testing.T) {
 	}
 }
 
-// A clairvoyant order serves the least work first, whoever came first.
+// A clairvoyant order serves the least work first, regardless of the order of submission.
 func TestClairvoyant(t *testing.T) {
 	p := unlikePlan(t, load(t, "fifo"))
 	p.Faults = nil
@@ -104,10 +104,10 @@ func TestClairvoyant(t *testing.T) {
 	}
 }
 
-// Work is what containers held, times how long.
+// Work is what containers held, times how long they held it.
 func TestNeeds(t *testing.T) {
 	r := &sim.Result{Jobs: make([]sim.JobResult, 1)}
-	for i, ended := range []float64{10, 30, -1} { // the third was still running when the run was cut
+	for i, ended := range []float64{10, 30, -1} { // the third was still running when the run was cut short
 		r.Tasks = append(r.Tasks, sim.TaskResult{
 			Kind: heddle.Map, Index: int32(i), Granted: heddle.Time(5 * heddle.Second), Ended: heddle.Time(heddle.Seconds(ended)), Size: heddle.Of(1024, 4000),
 		})

@@ -29,12 +29,12 @@ func load(t *testing.T, name string, set ...string) *policies.Profile {
 	return p
 }
 
-// baselines are the three schedulers and one with spread executors.
+// baselines returns the three schedulers, and one with spread executors.
 func baselines(t *testing.T) []*policies.Profile {
 	return []*policies.Profile{load(t, "capacity"), load(t, "fair"), load(t, "fifo"), load(t, "capacity", "place.executor=spread")}
 }
 
-// encode is all of the results but how long they took.
+// encode returns the results without how long they took.
 func encode(t *testing.T, runs [][]*sim.Result) string {
 	t.Helper()
 	for _, rs := range runs {
@@ -86,8 +86,8 @@ func lasting(w *workload.Workload) *workload.Workload {
 	return w
 }
 
-// The same seed gives the same bytes, on any number of processors, alone or beside other runs: for every
-// scenario that comes with Heddle, in both worlds, under each baseline.
+// The same seed gives the same bytes, on any number of processors, alone or beside other runs: for every scenario that
+// comes with Heddle, in both worlds, under each baseline.
 func TestSameSeedSameBytes(t *testing.T) {
 	files, err := filepath.Glob("../scenarios/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -124,7 +124,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	}
 }
 
-// fromScenario is the plan of a scenario, without profiles and seeds.
+// fromScenario returns the plan of a scenario, without profiles and seeds.
 func fromScenario(t *testing.T, s *scenario.Scenario, given bool) Plan {
 	t.Helper()
 	p := Plan{Conf: conf.Default(), Effects: world.Effects(s.Effects), UplinkBps: s.Uplink, Nodes: Nodes(s), Given: given}
@@ -158,7 +158,7 @@ func folder(t *testing.T, files map[string]string) *conf.Hadoop {
 	return h
 }
 
-// properties is a file of settings, name and value in turn.
+// properties returns a file of settings, given names and values in turn.
 func properties(nameValue ...string) string {
 	var b strings.Builder
 	b.WriteString("<configuration>")
@@ -180,7 +180,7 @@ func capacityFolder(t *testing.T) *conf.Hadoop {
 	)})
 }
 
-// queued is a workload of one small job for each queue and user.
+// queued returns a workload with one small job for each queue and user.
 func queued(queueUser ...string) *workload.Workload {
 	w := &workload.Workload{}
 	for i := 0; i < len(queueUser); i += 2 {
@@ -192,7 +192,7 @@ func queued(queueUser ...string) *workload.Workload {
 	return w
 }
 
-// placed is where route puts the jobs; "" where it turns them away.
+// placed returns where route puts the jobs; "" if it turns them away.
 func placed(t *testing.T, profile string, h *conf.Hadoop, w *workload.Workload) []string {
 	t.Helper()
 	b, queues, users, err := route(load(t, profile), h, w, 1)
@@ -260,8 +260,8 @@ func TestTurnedAway(t *testing.T) {
 	}
 }
 
-// many is a workload that differs by seed: other users, each with a queue of their own to be created, some
-// below queues that other seeds create as leaves.
+// many returns a workload that differs by seed: other users, each with a queue that must be created, some of them below
+// queues that other seeds create as leaves.
 func many(seed uint64) (*workload.Workload, error) {
 	w := &workload.Workload{}
 	for i := range 6 {
@@ -280,7 +280,7 @@ func many(seed uint64) (*workload.Workload, error) {
 	return w, nil
 }
 
-// Runs beside each other come out as runs one after the other.
+// Parallel runs give the same results as runs one after the other.
 func TestParallelEqualsSerial(t *testing.T) {
 	plan := func(workers int) Plan {
 		return Plan{
@@ -288,7 +288,7 @@ func TestParallelEqualsSerial(t *testing.T) {
 			Nodes: Cluster(5, 2, heddle.Of(8192, 8000)), KeepTasks: true, Workers: workers,
 		}
 	}
-	open := func(p Plan) Plan { // no rules: queues are created as they are named
+	open := func(p Plan) Plan { // no rules: queues are created when they are named
 		c := conf.DefaultFair()
 		c.Rules, c.AllowUndeclared, c.UserAsDefaultQueue = nil, true, true
 		p.Conf.Fair, p.Conf.FairPlacement = c, conf.NewFairPlacement(c)
@@ -307,7 +307,7 @@ func TestParallelEqualsSerial(t *testing.T) {
 	if encode(t, serial) != encode(t, runs) {
 		t.Error("what an earlier run created changes a later one")
 	}
-	// Seeds vary where blocks lie and what tasks need.
+	// Seeds vary where blocks are and what tasks need.
 	same := plan(2)
 	w, _ := many(1)
 	same.Workload, same.Rebuild = w, nil
@@ -384,7 +384,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Spacing the jobs by the factor gives the load that was asked for.
+// Spacing the jobs by the factor gives the requested load.
 func TestScaleTo(t *testing.T) {
 	for _, given := range []bool{true, false} {
 		w := queued("", "a", "", "a", "", "a", "", "a", "", "a")
@@ -397,8 +397,8 @@ func TestScaleTo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Each job is 200 core-seconds, ten seconds of the twenty cores: half the load is one job every 20 s, a
-		// fifth of the gaps there are. The last of five jobs may count with a gap of its own or without.
+		// Each job is 200 core-seconds, ten seconds of the twenty cores: half the load is one job every 20 s, a fifth
+		// of the given gaps. The last of five jobs may count with its own gap or without.
 		if f < 0.15 || f > 0.26 {
 			t.Errorf("given %v: factor %v", given, f)
 		}

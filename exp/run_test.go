@@ -108,7 +108,7 @@ func TestRunNamesWhatFailed(t *testing.T) {
 	}
 }
 
-// A figure stands beside the published one by its median, and by the interval of the median.
+// A figure is compared with the published one by its median, and by the interval of the median.
 func TestStands(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
@@ -150,7 +150,7 @@ func TestStands(t *testing.T) {
 	}
 }
 
-// What the null arm reaches or has most of, and what no schedule can reach, does not count.
+// A figure that the null arm reaches or has most of, or that no schedule can reach, does not count.
 func TestNullAndBoundComeFirst(t *testing.T) {
 	figure := func(x float64) []Runs {
 		all := make([]Runs, seedsForInterval)
@@ -179,7 +179,7 @@ func TestNullAndBoundComeFirst(t *testing.T) {
 		{Gain, 40, 0, bound(31), Reached}, // the bound is wrong, and a test of every experiment says so
 		{Gain, 10, 33, nil, Lost},         // worse than nothing
 		{Cost, 50, 0, nil, NullReaches},   // doing nothing costs nothing …
-		{Cost, 70, 0, nil, Lost},          // … which excuses no loss
+		{Cost, 70, 0, nil, Lost},          // … but that excuses no loss
 		{Cost, 70, 90, bound(60), Unattainable},
 		{Cost, 70, 90, bound(30), Lost},
 		{SetUp, 40, 40, bound(0), OfSetUp},
@@ -191,7 +191,7 @@ func TestNullAndBoundComeFirst(t *testing.T) {
 	}
 }
 
-// Of two null arms the one that reaches the figure is shown, in whatever order they stand.
+// Of two null arms, the one that reaches the figure is shown, whatever their order.
 func TestEitherNullArm(t *testing.T) {
 	of := func(r Runs) float64 { return float64(r.Seed) }
 	all, off, chance := slices.Repeat([]Runs{{Seed: 40}}, seedsForInterval), []Runs{{Seed: 0}}, []Runs{{Seed: 35}}
@@ -206,9 +206,9 @@ func TestEitherNullArm(t *testing.T) {
 	}
 }
 
-// The interval of a median is that of the binomial distribution.
+// The interval of a median follows the binomial distribution.
 func TestIntervalOfTheMedian(t *testing.T) {
-	for n, k := range map[int]int{5: 0, 6: 1, 8: 1, 9: 2, 12: 3, 18: 5, 20: 6, 24: 7, 30: 10} { // as tables of the sign test have them
+	for n, k := range map[int]int{5: 0, 6: 1, 8: 1, 9: 2, 12: 3, 18: 5, 20: 6, 24: 7, 30: 10} { // as in tables of the sign test
 		if got := rank(n); got != k {
 			t.Errorf("%d values: the %dth from either end, want the %dth", n, got, k)
 		}
@@ -222,7 +222,7 @@ func TestIntervalOfTheMedian(t *testing.T) {
 	}
 }
 
-// Seeds are added while a figure is undecided, and no longer; the null arm runs with each of them, mutations with the first.
+// Seeds are added only while a figure is undecided. The null arm runs with each of them, mutations only with the first.
 func TestSeedsAreAdded(t *testing.T) {
 	e := small()
 	e.Sweeps, e.LivesOff = nil, nil
@@ -255,7 +255,7 @@ func TestSeedsAreAdded(t *testing.T) {
 	}
 }
 
-// Without an effect a headline survives, or it does not; where there is no figure nobody knows.
+// A headline survives without an effect, or it does not; without a figure that is unknown.
 func TestEffectsAreJudged(t *testing.T) {
 	for _, c := range []struct {
 		x            Effect
@@ -274,7 +274,8 @@ func TestEffectsAreJudged(t *testing.T) {
 	}
 }
 
-// Effects that an experiment's world does not have are not switched off: that nothing changes without them would say nothing.
+// Effects that an experiment's world does not have are not switched off: it would mean nothing that nothing changes
+// without them.
 func TestEffectsThatAreOffAreLeftOut(t *testing.T) {
 	e := small()
 	text, err := e.Work(1)

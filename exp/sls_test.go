@@ -14,9 +14,9 @@ import (
 	"heddle/workload"
 )
 
-// The real Java schedulers ran these workloads inside Hadoop's own load simulator. Under the given world
-// ours must come out alike: the mean job completion time within 5 %, and nine jobs in ten within the
-// larger of 15 % and 4 s, by the mean over seeds and that over their runs.
+// The real Java schedulers ran these workloads inside Hadoop's own load simulator. In the given world ours must agree:
+// the mean job completion time within 5 %, and nine jobs in ten within the larger of 15 % and 4 s, comparing the mean
+// over seeds with the mean over their runs.
 func TestAgreesWithHadoop(t *testing.T) {
 	for _, c := range []struct {
 		dir, profile string
@@ -27,10 +27,10 @@ func TestAgreesWithHadoop(t *testing.T) {
 		{"nested", "capacity", 5}, // user limits, maxima, few masters; processors count
 		{"large", "capacity", 5},  // reservations, and a leaf that orders by use
 		{"drf", "fair", 5},        // two resources, minima, maxima, limits on masters and applications
-		{"starved", "fair", 5},    // reservations, and a leaf that is first in, first out
+		{"starved", "fair", 5},    // reservations, and a FIFO leaf
 		{"branches", "fair", 5},   // two levels of queues: weights, minima, maxima
-		{"policies", "fair", 5},   // a policy a branch, percentages, limits by queue and by user
-		{"scarce", "fair", 15},    // processors run out: two of their runs have 6 to 13 jobs of 30 apart
+		{"policies", "fair", 5},   // one policy per branch, percentages, limits by queue and by user
+		{"scarce", "fair", 15},    // processors run out: in two of their runs, 6 to 13 jobs of 30 differ
 	} {
 		t.Run(c.dir+"/"+c.profile, func(t *testing.T) {
 			t.Parallel()
@@ -48,7 +48,7 @@ func TestAgreesWithHadoop(t *testing.T) {
 	}
 }
 
-// means runs a workload with so many seeds and returns the mean completion time of every job, in seconds.
+// means runs a workload with the given number of seeds and returns the mean completion time of every job, in seconds.
 func means(t *testing.T, dir, profile string, seeds uint64) []float64 {
 	t.Helper()
 	wl, err := workload.Read(filepath.Join(dir, "jobs.json"), workload.Options{})

@@ -10,7 +10,7 @@ import (
 	"heddle/policy"
 )
 
-// Every profile builds without an agent, and lives off nothing that only an agent could tell.
+// Every profile builds without an agent, and depends on nothing that only an agent could report.
 func TestEveryProfileBuildsWithoutAgent(t *testing.T) {
 	for _, name := range policies.Names() {
 		p, err := policies.Load(name, nil)
@@ -52,7 +52,8 @@ func TestWhatIsOffWithoutAgent(t *testing.T) {
 	}
 }
 
-// What is left keeps its place: options but those of no use, and the neutral policy before who may refuse.
+// What is left keeps its place: useless options are dropped, and the neutral policy stands before policies that may
+// refuse.
 func TestWhatIsLeftWithoutAgent(t *testing.T) {
 	usage := foreign{needs: policy.Needs{Feeds: policy.Feeds{Profile: heddle.Second}}}
 	addTo(t, policies.Table.Place, "usage", func(bool) policy.Place { return usage })
@@ -97,7 +98,7 @@ trim: {map: whole, reduce: usage}
 	}
 }
 
-// foreign is a policy of somebody else's, in whichever slot, that needs what only a node agent does.
+// foreign is a third-party policy for any slot that needs what only a node agent does.
 type foreign struct {
 	policy.Unshared
 	policy.AlwaysOpen
@@ -121,7 +122,7 @@ func (foreign) App(policy.View, *policy.App) policy.Key { return policy.Key{} }
 
 func (f foreign) Needs() policy.Needs { return f.needs }
 
-// addTo puts a policy of somebody else's into the table for as long as the test runs.
+// addTo puts a third-party policy into the table for as long as the test runs.
 func addTo[H any](t *testing.T, table map[string]policy.Maker[H], name string, make func(freeze bool) H) {
 	t.Helper()
 	table[name] = func(a policy.Args) (H, error) {
@@ -135,8 +136,8 @@ func addTo[H any](t *testing.T, table map[string]policy.Maker[H], name string, m
 	t.Cleanup(func() { delete(table, name) })
 }
 
-// A policy of somebody else's is taken out by what it says it needs; where its slot has no neutral policy, the
-// profile is refused.
+// A third-party policy is taken out by what it says it needs. If its slot has no neutral policy, the profile is
+// refused.
 func TestForeignPoliciesWithoutAgent(t *testing.T) {
 	usage := foreign{needs: policy.Needs{Feeds: policy.Feeds{Profile: heddle.Second}}}
 	freezes := func(freeze bool) foreign {

@@ -23,7 +23,8 @@ import (
 	"heddle/policies/uncrowded"
 )
 
-// documented are the options whose defaults docs/mechanisms.md lists, by the section and by what the table or its row says of them.
+// documented lists the options whose defaults docs/mechanisms.md gives, by the section and by what the table or its row
+// is about.
 var documented = map[string]any{
 	"DRESS: the share":                      dress.Default,
 	"DRESS: the estimate":                   dress.DefaultEstimate,
@@ -45,7 +46,7 @@ var documented = map[string]any{
 	"Baselines: delay":                      delay.Default,
 }
 
-// inWords are defaults that the page does not write as YAML does.
+// inWords lists defaults that the page writes differently than YAML does.
 var inWords = map[string]any{
 	"by the lane":               0,
 	"by formula":                (*float64)(nil),
@@ -56,15 +57,15 @@ var inWords = map[string]any{
 	},
 }
 
-// A row is what a line of the page says of some options.
+// A row is what a line of the page says about some options.
 type row struct {
-	of       string   // as [documented] has it
-	options  []string // together in a line
-	defaults []string // one for all, or one each
+	of       string   // a key of [documented]
+	options  []string // those on one line
+	defaults []string // one for all, or one for each
 	heddle   string   // what the profile sets, in the table that has that
 }
 
-// Every option has a line in docs/mechanisms.md with the default that it has, and what the profile heddle sets stands there.
+// Every option has a line in docs/mechanisms.md with its actual default, and with what the profile heddle sets.
 func TestOptionsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/mechanisms.md")
 	if err != nil {
@@ -104,7 +105,7 @@ func TestOptionsAreDocumented(t *testing.T) {
 	for of, o := range documented {
 		for name := range options(reflect.ValueOf(o)) {
 			if _, estimates := options(reflect.ValueOf(dress.DefaultEstimate))[name]; of == "DRESS: the share" && estimates {
-				continue // in a table of its own
+				continue // in its own table
 			}
 			if !slices.Contains(said[of], name) {
 				t.Errorf("%s: the page has no line for %s", of, name)
@@ -158,7 +159,7 @@ func rows(text string) (out []row) {
 	return out
 }
 
-// list are the parts of a cell.
+// list returns the parts of a cell.
 func list(cell string) (out []string) {
 	for part := range strings.SplitSeq(cell, ", ") {
 		out = append(out, strings.Trim(part, "` "))
@@ -166,7 +167,7 @@ func list(cell string) (out []string) {
 	return out
 }
 
-// options are the fields of options by the names that profiles have for them.
+// options returns the fields of options by the names that profiles use for them.
 func options(of reflect.Value) map[string]any {
 	out := map[string]any{}
 	for i := range of.NumField() {
@@ -181,7 +182,7 @@ func options(of reflect.Value) map[string]any {
 	return out
 }
 
-// setTo is what a profile sets an option of a policy to, empty where it does not.
+// setTo returns what a profile sets an option of a policy to, or "" if it does not set it.
 func setTo(p *Profile, policy, option string) string {
 	found := ""
 	var look func(x any)

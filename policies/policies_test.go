@@ -93,7 +93,7 @@ control: [idle]
 	}
 }
 
-// A wrong profile is answered with what would be right.
+// The error for a wrong profile says what would be right.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no such policy", "profile: fifo\nplace: {map: nowhere}", `no policy "nowhere" for the slot place; there are`},
@@ -165,7 +165,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What cannot be built is said with the file and the line of the part that is wrong.
+// The error for a part that cannot be built names the file and the line of that part.
 func TestBuildErrorsHaveAPlace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	const lanes = "lanes: [{kinds: [am, map, reduce, executor, other], order: fifo}]\n"
@@ -206,7 +206,7 @@ func TestBuildErrorsHaveAPlace(t *testing.T) {
 	}
 }
 
-// A file that is no profile costs a message.
+// A file that is not a profile only costs a message.
 func TestProfilesHaveLimits(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	for text, want := range map[string]string{
@@ -223,7 +223,7 @@ func TestProfilesHaveLimits(t *testing.T) {
 	}
 }
 
-// Users may be named when the policies are long made.
+// Users may be named long after the policies were made.
 func TestUsersAreNamedAsTheyCome(t *testing.T) {
 	for _, profile := range []string{"capacity", "fair"} {
 		e := env()
@@ -255,7 +255,7 @@ func TestUsersAreNamedAsTheyCome(t *testing.T) {
 			if want := heddle.Of(8192, 8000); ann != want || bob != heddle.Of(4096, 4000) {
 				t.Errorf("ann may have %v, bob %v", ann, bob)
 			}
-		case "fair": // one application at a time, where others have two
+		case "fair": // one application at a time; others may have two
 			for range 8 {
 				c.Step(heddle.Time(heddle.Second), heddle.Heartbeat{})
 			}
@@ -266,7 +266,7 @@ func TestUsersAreNamedAsTheyCome(t *testing.T) {
 	}
 }
 
-// What is wrong with a profile is said with its place, and in the profile's words.
+// Errors in a profile give their place and use the profile's words.
 func TestProfileErrorsArePlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"profile: [a]": "f.yaml:1:10: profile: got a list; wanted text",

@@ -11,12 +11,13 @@ import (
 	"heddle/workload"
 )
 
-// What the simulated ResourceManager gives masters is what the paper's rules give by hand.
+// What the simulated ResourceManager gives masters equals the paper's rules computed by hand.
 //
-// All at once, mixed: FIFO 2·256 + 2·512 + 6·768; Capacity, where two of ten waves are above 100 and the last one's share
-// grows beyond 200 once it is alone, 8·256 + 512 + 768; Fair and Pool ten alike. All at once, 10 GB each: of FIFO's waves, 160,
-// 90, 160, 140, 110, 160 and less than the cluster's 225 from then on, the second alone is below 100: 256 + 9·512. 10 GB each, one a
-// wave: 160 for everybody under FIFO and Capacity, 25 under Fair.
+// All at once, mixed sizes: under FIFO 2·256 + 2·512 + 6·768; under Capacity, where two of ten waves are above 100 and
+// the last one's share grows beyond 200 once it is alone, 8·256 + 512 + 768; under Fair, and for Pool, ten alike. All
+// at once, 10 GB each: of FIFO's waves, 160, 90, 160, 140, 110, 160 and less than the cluster's 225 from then on, only
+// the second is below 100: 256 + 9·512. 10 GB each, one per wave: 160 for every job under FIFO and Capacity, 25 under
+// Fair.
 func TestTotals(t *testing.T) {
 	list := experiments()
 	for i, want := range [][9]float64{
@@ -27,7 +28,7 @@ func TestTotals(t *testing.T) {
 		{},
 	} {
 		e := &list[i]
-		if want[0] == 0 { // the order of arrival is drawn, or it is not the paper's
+		if want[0] == 0 { // the order of arrival is drawn, or the experiment is not the paper's
 			continue
 		}
 		runs := exptest.Run(t, e, 8, false)
@@ -43,7 +44,7 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// Workers never get what is set apart for masters, nor masters what is for workers.
+// Workers never get room that is set apart for masters, and masters never get room for workers.
 func TestKeepsMastersApart(t *testing.T) {
 	list := experiments()
 	runs := exptest.Run(t, &list[0], 3, false)
@@ -60,8 +61,8 @@ func TestKeepsMastersApart(t *testing.T) {
 	}
 }
 
-// The waves are the paper's: 8 + 56 + 112 leave 74 of 250 for the fourth job, whose other 166 come next; a tenth is gone from
-// the fifth wave on, in which the sixth job is the first to have all there is.
+// The waves are the paper's: 8 + 56 + 112 leave 74 of 250 for the fourth job, whose other 166 come next. A tenth is
+// gone from the fifth wave on, in which the sixth job is the first to have everything.
 func TestWavesArePublished(t *testing.T) {
 	list := experiments()
 	got := waves(exptest.Run(t, &list[0], 5, false).Arm("FIFO, YARN"))
@@ -95,8 +96,8 @@ func TestRunningMastersGrow(t *testing.T) {
 	}
 }
 
-// Feedback takes back what was planned for waves that do not come, as jobs come that were not there: in the end every master is
-// what the largest wave of its job takes.
+// Feedback takes back what was planned for waves that do not come because further jobs have come. In the end every
+// master is as large as the largest wave of its job requires.
 func TestRunningMastersShrink(t *testing.T) {
 	e := experiments()[2]
 	e.Arms = append(e.Arms, arm("enlarged alone", "capacity", "dynamic"))
@@ -113,7 +114,7 @@ func TestRunningMastersShrink(t *testing.T) {
 	}
 }
 
-// One of the largest jobs comes first where they come in random order, as in Fig. 5(b).
+// One of the largest jobs comes first if they come in random order, as in Fig. 5(b).
 func TestTheNinthComesFirst(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range uint64(20) {
@@ -128,7 +129,8 @@ func TestTheNinthComesFirst(t *testing.T) {
 	}
 }
 
-// medianOver is the median over the first seeds of a figure of each arm of an experiment, held against an arm.
+// medianOver returns the median over the first seeds of a figure of each arm of an experiment, compared with a base
+// arm.
 func medianOver(t *testing.T, e exp.Experiment, arms []exp.Arm, base string, of func(base, x *sim.Result) float64) map[string]float64 {
 	t.Helper()
 	yarn, err := e.Arm(base)
@@ -155,7 +157,7 @@ func medianOver(t *testing.T, e exp.Experiment, arms []exp.Arm, base string, of 
 	return out
 }
 
-// The null arms' one size is the one that saves most.
+// The null arms use the single size that saves most.
 func TestNullIsTheBestOneSize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs every experiment of the paper")
@@ -174,7 +176,7 @@ func TestNullIsTheBestOneSize(t *testing.T) {
 	}
 }
 
-// Where tasks are not all alike, waves are smaller than the rule plans for, and one size saves as much.
+// If tasks are not all alike, waves are smaller than the rule plans for, and one size saves as much.
 func TestOneSizeInTheWholeWorld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the whole world")
@@ -189,7 +191,8 @@ func TestOneSizeInTheWholeWorld(t *testing.T) {
 	}
 }
 
-// Smaller masters help small jobs where memory is counted and masters are limited, and nothing where processors are.
+// Smaller masters help small jobs if memory is counted and masters are limited, and do not help if processors are
+// counted.
 func TestLimit(t *testing.T) {
 	list := experiments()
 	e := list[4]

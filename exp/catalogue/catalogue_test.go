@@ -18,7 +18,7 @@ import (
 	"heddle/policies/fair"
 )
 
-// Names stand for one thing each: a system or an experiment.
+// Each name stands for one thing: a system or an experiment.
 func TestNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{"all": true}
 	names := Names()
@@ -64,7 +64,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A folder with the settings that an arm names is read as what the arm is simulated with.
+// A folder with the settings that an arm names reads as the configuration that the arm is simulated with.
 func TestSettings(t *testing.T) {
 	arms, alike := 0, map[string]bool{}
 	check := func(e *exp.Experiment, a *exp.Arm) {
@@ -82,7 +82,7 @@ func TestSettings(t *testing.T) {
 		arms, alike[key.String()] = arms+1, true
 		got, err := conf.ReadDir(written(t, all))
 		if err != nil && strings.Contains(err.Error(), "the smallest container must be more than 0") {
-			return // MROrchestrator's containers without processors: no folder can say it
+			return // MROrchestrator's containers without processors: no folder can express them
 		}
 		if err != nil {
 			t.Fatalf("%s, %s: %v", e.Name, a.Name, err)
@@ -95,7 +95,7 @@ func TestSettings(t *testing.T) {
 		diff := cmp.Diff(has.Site, got.Site, cmpopts.IgnoreUnexported(conf.Site{}), cmpopts.IgnoreFields(conf.Site{}, "Increment", "Scheduler"))
 		switch p.Queues {
 		case "capacity":
-			has.Capacity.Queues[0].MaxAMShare = got.Capacity.Queues[0].MaxAMShare // of leaves alone it bounds anything
+			has.Capacity.Queues[0].MaxAMShare = got.Capacity.Queues[0].MaxAMShare // it limits nothing except in leaves
 			diff += cmp.Diff(has.Capacity, got.Capacity, cmpopts.IgnoreFields(capacity.QueueConfig{}, "Own"), cmpopts.EquateApprox(1e-6, 0))
 		case "fair":
 			if has.Fair.Increment != got.Fair.Increment {
@@ -126,7 +126,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// written is a folder with settings.
+// written returns a folder with settings.
 func written(t *testing.T, all []exp.Setting) string {
 	t.Helper()
 	dir := t.TempDir()

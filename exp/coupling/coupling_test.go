@@ -38,7 +38,8 @@ func TestSetB(t *testing.T) {
 	}
 }
 
-// A map of 38 s, 1.2 of which its process takes to start, is 36.8 · 0.12 = 4.416 s of the reference core, and 5.619 with the start there.
+// A map of 38 s, of which its process takes 1.2 to start, takes 36.8 · 0.12 = 4.416 s on the reference core, and 5.619
+// with the start there.
 func TestMapTime(t *testing.T) {
 	if got := mapTime(38); math.Abs(got-5.619) > 0.001 {
 		t.Errorf("%v s, want 5.619", got)
@@ -64,7 +65,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// Parts of Sorts differ by what draws of records leave: half a percent of 53,000 records.
+// Parts of Sorts differ by as much as random draws of records do: half a percent for 53,000 records.
 func TestEven(t *testing.T) {
 	w := exptest.Jobs(t, work(setA, table2[4]), 1)
 	even(1, w)
@@ -80,7 +81,7 @@ func TestEven(t *testing.T) {
 	}
 }
 
-// Set B has one rack with data and one without; set C racks of at most eight.
+// Set B has one rack with data and one without; set C has racks of at most eight.
 func TestRacks(t *testing.T) {
 	for want, got := range map[string]string{
 		"[data1]": setB.racks("data", 7), "[bare1]": setB.racks("bare", 8), "[all]": nodes{flat: true}.racks("data", 7),
@@ -92,16 +93,16 @@ func TestRacks(t *testing.T) {
 	}
 }
 
-// By Table I Fair's processors do 0.28 cores of work a node that Coupling's do not, less than the 0.40 that would slow four maps by
-// 10.1 %.
+// By Table I, Fair's processors do 0.28 cores of work per node that Coupling's do not do. That is less than the 0.40
+// that would slow four maps by 10.1 %.
 func TestTableI(t *testing.T) {
 	if math.Abs(spareCores-0.28) > 0.005 || math.Abs(takenCores-0.40) > 0.005 {
 		t.Errorf("%.3f and %.3f cores", spareCores, takenCores)
 	}
 }
 
-// The map times of the Greps were chosen so that Fair comes near the published starvation times, which are
-// up to 8.6 minutes.
+// The map times of the Greps were chosen so that Fair comes close to the published starvation times, which are up to
+// 8.6 minutes.
 func TestBaselineFollowsTable4(t *testing.T) {
 	e := sequence()
 	e.Arms, e.Metrics = e.Arms[:1], nil
@@ -116,7 +117,7 @@ func TestBaselineFollowsTable4(t *testing.T) {
 	}
 }
 
-// handRun is a run of two jobs written by hand: seconds.
+// handRun is a run of two jobs written by hand, in seconds.
 func handRun() *sim.Result {
 	at := func(s float64) heddle.Time { return heddle.Time(s * float64(heddle.Second)) }
 	task := func(job int, k heddle.Kind, node int, near heddle.Locality, from, to float64) sim.TaskResult {
@@ -139,7 +140,7 @@ func handRun() *sim.Result {
 
 func TestMeasures(t *testing.T) {
 	r := handRun()
-	// Two maps run from 0 to 10 and from 10 to 18, one from 18 to 20.
+	// Two maps run from 0 to 10 and from 10 to 18, and one from 18 to 20.
 	if n := mostMapsFor(r); n != 2 {
 		t.Errorf("most of the time %v maps run, want 2", n)
 	}
@@ -153,11 +154,12 @@ func TestMeasures(t *testing.T) {
 	if l := leastMapTime(r, 4*heddle.Second); math.Abs(l-(2*8+1*15)/3.0) > 1e-9 {
 		t.Errorf("maps take %v s at the least, want 10.33", l)
 	}
-	// The nodes do 4/15 + 4/8 maps a second. A job's two maps are done after 2.61 s, another's one 1.30 s after it came at 5 s.
+	// The nodes do 4/15 + 4/8 maps per second. One job's two maps are done after 2.61 s, the other's single map 1.30 s
+	// after the job came at 5 s.
 	if s := sharedJCT(r); math.Abs(s-1.957) > 1e-3 {
 		t.Errorf("maps end after %v s on average, want 1.957", s)
 	}
-	// Where it comes at 1 s, it shares the slots for 2.61 s, and the first job ends at 3.91 s.
+	// If it comes at 1 s, it shares the slots for 2.61 s, and the first job ends at 3.91 s.
 	r.Jobs[1].Submit = heddle.Time(heddle.Second)
 	if s := sharedJCT(r); math.Abs(s-3.261) > 1e-3 {
 		t.Errorf("with shared slots maps end after %v s on average, want 3.261", s)
@@ -175,8 +177,8 @@ func TestMeasures(t *testing.T) {
 	if s := starvation(r, nil); !math.IsNaN(s) {
 		t.Errorf("with a job without reduces %v, want NaN", s)
 	}
-	// 20 MB in 20 s on node 0; 16 MB in 8 s of the second step of ten on node 1. In the steps of 10 s the most
-	// is 1, 1.6, 0 and 0 MB/s, and so is that of the fifth, which begins with the makespan: mean 0.52.
+	// 20 MB in 20 s on node 0; 16 MB in 8 s of the second step of ten on node 1. In the steps of 10 s the maximum is 1,
+	// 1.6, 0 and 0 MB/s, and 0 in the fifth, which begins with the makespan: mean 0.52.
 	got := peakIntake(r, func(job int, _ int32) int64 { return []int64{20e6, 16e6}[job] })
 	if math.Abs(got-0.52) > 1e-9 {
 		t.Errorf("the busiest node takes in %v MB/s, want 0.52", got)
@@ -207,7 +209,7 @@ func TestSooner(t *testing.T) {
 	}
 }
 
-// later has so many of a run's jobs end after all others.
+// later makes the given number of a run's jobs end after all others.
 func later(r *sim.Result, jobs int) *sim.Result {
 	for i := range jobs {
 		r.Jobs[i].JCT += heddle.Second
@@ -215,7 +217,7 @@ func later(r *sim.Result, jobs int) *sim.Result {
 	return r
 }
 
-// The world that bounds iowait has no reduces and reads nothing over the network, whatever the node.
+// The world that bounds iowait has no reduces and reads nothing over the network, on any node.
 func TestWithoutCosts(t *testing.T) {
 	w := exptest.Jobs(t, work(nodes{data: 8}, table4[7]), 1)
 	withoutCosts(1, w)
@@ -230,7 +232,7 @@ func TestWithoutCosts(t *testing.T) {
 	}
 }
 
-// swept runs an arm of an experiment's sweep and the arm that it is held against, for three seeds.
+// swept runs an arm of an experiment's sweep and the arm that it is compared with, for three seeds.
 func swept(t *testing.T, e exp.Experiment, base, name string, see func(base, x *sim.Result)) {
 	t.Helper()
 	var arms []exp.Arm
@@ -253,7 +255,7 @@ func swept(t *testing.T, e exp.Experiment, base, name string, see func(base, x *
 	}
 }
 
-// What await fell by is no bound's matter: where maps wait for their nodes it falls as far as published.
+// No bound explains the published fall of await: if maps wait for their nodes, it falls as far as published.
 func TestAwaitCanFall(t *testing.T) {
 	swept(t, tenGreps(), fair, unhurried, func(base, x *sim.Result) {
 		if fell := exp.Reduction(base.Disks.Await, x.Disks.Await); fell < 0.8*13.6 {
@@ -262,7 +264,7 @@ func TestAwaitCanFall(t *testing.T) {
 	})
 }
 
-// Twelve reduces that are spread evenly on seven nodes leave two nodes with one each.
+// Twelve reduces spread evenly over seven nodes leave two nodes with one each.
 func TestSpreadEvenly(t *testing.T) {
 	swept(t, single(), "Sort1, "+fair, fair+spread, func(_, x *sim.Result) {
 		on := make([]int, len(x.Nodes))
@@ -277,8 +279,8 @@ func TestSpreadEvenly(t *testing.T) {
 	})
 }
 
-// What the 22 jobs gain does not hang on chance: they gain as much where maps start on any node at once, and hardly half of it where
-// reduces start as under Fair.
+// The gain of the 22 jobs does not depend on chance: they gain as much if maps start on any node at once, and hardly
+// half as much if reduces start as under Fair.
 func TestMismatchGains(t *testing.T) {
 	e := sequence()
 	named := func(name string, set ...string) exp.Arm { return arm(name, "coupling", set...) }

@@ -173,8 +173,8 @@ func mostMapsFor(r *sim.Result) float64 {
 	return float64(best)
 }
 
-// peakIntake returns the rate at which the node that receives most map input over the network receives it, in MB/s, as
-// the mean over time. Each remote read counts evenly from its map's start to its end.
+// peakIntake returns the rate, in MB/s, at which the node that currently receives the most map input over the network
+// receives it, as the mean over time. Each remote read counts evenly from its map's start to its end.
 func peakIntake(r *sim.Result, input func(job int, task int32) int64) float64 {
 	const step = 10 * float64(heddle.Second)
 	steps := int(float64(r.Makespan)/step) + 1

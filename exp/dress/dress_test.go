@@ -10,8 +10,8 @@ import (
 	"heddle/sim"
 )
 
-// The jobs drawn are those the method speaks of: as many small ones as the mix says, and the published ids
-// where they are; small ones ask for fewer than ten containers, large ones for more than a tenth; and the first six Spark
+// The jobs drawn are as the method describes: the mix sets how many are small, and which ids are small if those are
+// published. Small jobs ask for fewer than ten containers, large ones for more than a tenth, and the first six Spark
 // jobs fill the cluster.
 func TestWork(t *testing.T) {
 	for _, m := range []mix{{small: 6, ids: []int{4, 5, 7, 9, 10, 12}, spark: true}, {small: 8, mapReduce: true}, {small: 2, mapReduce: true, spark: true}} {
@@ -51,7 +51,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// The figures of two runs, by hand.
+// The figures of two runs, computed by hand.
 func TestFigures(t *testing.T) {
 	run := func(jct ...float64) *sim.Result {
 		r := &sim.Result{}
@@ -87,8 +87,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Fig. 1 in the simulated cluster: strict order under Capacity; under DRESS the mean wait is what the paper
-// has, or less, and the end 30 s after the fourth job came and a start-up of a second.
+// Fig. 1 in the simulated cluster: strict order under Capacity. Under DRESS the mean wait is the paper's or less, and
+// the end is 30 s after the fourth job came plus a start-up of a second.
 func TestFourJobs(t *testing.T) {
 	e := fourJobs()
 	r := exptest.Run(t, &e, 1, true)
@@ -109,8 +109,8 @@ func TestFourJobs(t *testing.T) {
 	}
 }
 
-// What the four jobs gain they gain where all are small too, since DRESS passes over whom it has no room for. Behind Capacity's own limits
-// nobody is passed over for want of room, and what is left is gained by telling them apart.
+// The four jobs gain as much if all are small, since DRESS passes over jobs that it has no room for. Behind Capacity's
+// own limits no job is passed over for want of room, and the remaining gain comes from telling the jobs apart.
 func TestWhatFourJobsGainFrom(t *testing.T) {
 	e := fourJobs()
 	behind := e.Arms[1]
@@ -127,7 +127,7 @@ func TestWhatFourJobsGainFrom(t *testing.T) {
 	}
 }
 
-// The large job that pays most is the last of those that fill the cluster: the small ones that come next have its room.
+// The large job that pays most is the last of those that fill the cluster: the small jobs that come next have its room.
 func TestWhoPays(t *testing.T) {
 	e := spark()
 	for seed := uint64(1); seed <= 6; seed++ {
@@ -143,8 +143,8 @@ func TestWhoPays(t *testing.T) {
 	}
 }
 
-// Small MapReduce jobs gain as much where they are told as large ones and large ones as small, and nearly as much where δ stays as it
-// is at first. Spark's gain nothing then.
+// Small MapReduce jobs gain as much if they are presented as large ones and large ones as small, and nearly as much if
+// δ keeps its first value. Spark's gain nothing then.
 func TestWhatSmallJobsGainFrom(t *testing.T) {
 	gains := func(e exp.Experiment) (asItComes, exchanged, fixed float64) {
 		e.Arms = []exp.Arm{e.Arms[0], arm("dress", "")}

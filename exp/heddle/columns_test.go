@@ -14,7 +14,7 @@ import (
 	"heddle/sim/world"
 )
 
-// columns are what the profile heddle is held to, beside the better of fair and capacity.
+// columns are the limits for the profile heddle, relative to the better of fair and capacity.
 var columns = []struct {
 	name string
 	of   func(r *sim.Result) float64
@@ -40,8 +40,9 @@ func quantile(r *sim.Result, q float64, of func(*sim.JobResult) float64) float64
 	return all[int(q*float64(len(all)-1)+0.5)]
 }
 
-// No column may be worse than 1.1 times the better of fair and capacity, with a node agent and without. The longest waits
-// were 16 times as long while who had run nothing waited behind large jobs, for a master or for a first task.
+// No column may be worse than 1.1 times the better of fair and capacity, with a node agent and without. The longest
+// waits were 16 times as long when applications that had run nothing waited behind large jobs for a master or for a
+// first task.
 func TestHeddleInEveryColumn(t *testing.T) {
 	s, err := scenario.Read(filepath.Join("..", "..", "scenarios", "demo.yaml"))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"heddle/policies"
 )
 
-// An arm of the sweep left-out that states the shares or the order anew differs from heddle in what its name says, and in no
-// option beside that.
+// An arm of the sweep left-out that restates the shares or the order differs from heddle only in what its name says,
+// and in no other option.
 func TestLeftOutAlone(t *testing.T) {
 	e := named(&System, "heddle-on-dress-mixed-30")
 	base := said(t, &e, "heddle")
@@ -39,7 +39,7 @@ func TestLeftOutAlone(t *testing.T) {
 	}
 }
 
-// said is what an arm's profile says of its shares and of its lane's order, as policy.option.
+// said returns what an arm's profile says about its shares and its lane's order, as policy.option.
 func said(t *testing.T, e *exp.Experiment, arm string) map[string]string {
 	t.Helper()
 	a, err := e.Arm(arm)

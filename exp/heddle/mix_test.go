@@ -52,11 +52,11 @@ func mix(t *testing.T, changes ...string) (spark, mapReduce, makespan float64) {
 	return spark, mapReduce, makespan
 }
 
-// alike leaves out that a Spark application goes first that lacks one executor.
+// alike turns off the rule that a Spark application that lacks one executor goes first.
 const alike = "lanes=[{kinds: [am, map, reduce, executor, other], order: shortest}]"
 
-// Spark runs nothing before 80 % of its executors are there. With the second of two behind a wave of maps, the first and what
-// the second waits for lie idle.
+// Spark runs nothing before 80 % of its executors are there. If the second of two waits behind a wave of maps, the
+// first one, and the room that the second waits for, lie idle.
 func TestGatherInTheMix(t *testing.T) {
 	spark, mapReduce, makespan := mix(t, alike)
 	gatheredSpark, gatheredMapReduce, gatheredMakespan := mix(t)
@@ -65,7 +65,7 @@ func TestGatherInTheMix(t *testing.T) {
 	}
 }
 
-// Maps that run on what is free of reserved nodes bring MapReduce forward and keep Spark waiting no longer.
+// Maps that run in the free room of reserved nodes make MapReduce faster and do not make Spark wait longer.
 func TestBackfillInTheMix(t *testing.T) {
 	spark, mapReduce, makespan := mix(t, alike, "book=capacity")
 	filledSpark, filledMapReduce, filledMakespan := mix(t, alike)
@@ -74,8 +74,8 @@ func TestBackfillInTheMix(t *testing.T) {
 	}
 }
 
-// A node that is reserved for an executor may wait for masters to end, and these for maps that have no room because of the
-// reservation. backfill does not reserve such a node; when it did, five of these nine jobs waited for ever.
+// A node that is reserved for an executor may wait for masters to end, and these for maps that have no room because of
+// the reservation. backfill does not reserve such a node; when it did, five of these nine jobs waited for ever.
 func TestNobodyWaitsInACircle(t *testing.T) {
 	for _, j := range runs(t, filepath.Join("testdata", "circle.yaml"), []uint64{1}, "share=[newcomers, capacity]")[0].Jobs {
 		if j.State != sim.Succeeded {
@@ -84,7 +84,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 	}
 }
 
-// A job's reduces go to as many nodes as there are, and the job ends sooner for it.
+// A job's reduces are spread over as many nodes as there are, which makes the job end sooner.
 func TestReducesOnAsManyNodes(t *testing.T) {
 	sort := func(changes ...string) (jct float64) {
 		for _, r := range runs(t, filepath.Join("testdata", "sort.yaml"), []uint64{1, 2, 3}, changes...) {

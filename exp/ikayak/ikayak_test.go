@@ -10,8 +10,8 @@ import (
 	"heddle/exp/exptest"
 )
 
-// Every seed has 87 MapReduce jobs of the sizes between the cut tails, and about as much work for Spark; the same seed writes the
-// same text.
+// Every seed has 87 MapReduce jobs with sizes between the cut tails, and about as much work for Spark; the same seed
+// writes the same text.
 func TestWork(t *testing.T) {
 	lowest := medianGB * math.Exp(spread*normalQuantile(lowest)) * 1e9
 	for seed := uint64(1); seed <= 5; seed++ {
@@ -49,8 +49,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// In the case study the baseline is as published, within a fifth: local maps, waves of maps, and how long reduces are held. It is what the speed of
-// the cores is set by.
+// In the case study the baseline is as published, to within a fifth: local maps, waves of maps, and how long reduces
+// are held. The speed of the cores is set by it.
 func TestProblem(t *testing.T) {
 	e := problem()
 	r := exptest.Run(t, &e, 1, false)
@@ -61,7 +61,8 @@ func TestProblem(t *testing.T) {
 	}
 }
 
-// A machine's cores are no more than its threads, and clocks are within a generation; the testbed has 15 workers and 273 GiB.
+// A machine has no more cores than threads, and clocks are within one generation; the testbed has 15 workers and 273
+// GiB.
 func TestTestbed(t *testing.T) {
 	n := 0
 	for _, m := range machines {
@@ -75,13 +76,13 @@ func TestTestbed(t *testing.T) {
 	}
 }
 
-// Beside one MapReduce job the three Spark applications hold half of the memory, and end after it.
+// Beside one MapReduce job the three Spark applications hold half of the memory, and they end after it.
 func TestBeside(t *testing.T) {
 	e := exp.Experiment{Work: beside{program: "wordcount", slowStart: 0.05}.work, Arms: []exp.Arm{arm("a", "yarn-cluster")}}
 	x := exptest.Run(t, &e, 1, false).Arm("a")
 	held := int64(0)
 	for i := range x.Tasks {
-		if k := &x.Tasks[i]; k.Kind == heddle.Executor && k.Ended.Since(k.Started) > heddle.Minute { // others were too many, and given back
+		if k := &x.Tasks[i]; k.Kind == heddle.Executor && k.Ended.Since(k.Started) > heddle.Minute { // the others were too many, and were given back
 			held += x.Tasks[i].Size[heddle.Memory]
 		}
 	}
@@ -96,7 +97,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// Reservations are shorter because of where executors go, and not because they are served before tasks.
+// Reservations are shorter because of where executors go, not because executors are served before tasks.
 func TestPlacementShortensReservations(t *testing.T) {
 	e := placing()
 	ours := e.Arms[2]
@@ -110,7 +111,8 @@ func TestPlacementShortensReservations(t *testing.T) {
 	}
 }
 
-// Executors that come to empty nodes are where iKayak's placement has them whatever it estimates, and spreading them gains no less.
+// Executors that come to empty nodes go where iKayak's placement puts them, whatever it estimates, and spreading them
+// gains no less.
 func TestEarlyStartIsWhereExecutorsGo(t *testing.T) {
 	e := earlyStart()
 	w := beside{slowStart: 0.05}

@@ -9,8 +9,8 @@ import (
 	"heddle/sim"
 )
 
-// Of a reduce that takes 100 s predictions are off by 30 and 40 s: √((900 + 1600)/2)/100 = 35.36 %; of its
-// second half 40 %. One that was not chosen, and one whose end was not seen, do not count.
+// The predictions for a reduce that takes 100 s are off by 30 and 40 s: √((900 + 1600)/2)/100 = 35.36 %, and 40 % for
+// its second half. A reduce that was not chosen and one whose end was not seen do not count.
 func TestNRMSE(t *testing.T) {
 	s := heddle.Second
 	r := &sim.Result{Predictions: []sim.Prediction{
@@ -31,7 +31,8 @@ func TestNRMSE(t *testing.T) {
 	}
 }
 
-// One prediction of each of two reduces, off by 30 and 40 s, of which 100 and 300 s are left: √((900 + 1600)/2)/200 = 17.68 %.
+// One prediction for each of two reduces, which have 100 and 300 s left, is off by 30 and 40 s: √((900 + 1600)/2)/200 =
+// 17.68 %.
 func TestOnce(t *testing.T) {
 	s := heddle.Second
 	r := &sim.Result{Predictions: []sim.Prediction{
@@ -47,7 +48,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// What the model is trained on differs by seed, says the same for the same seed, and is a scenario.
+// The training work differs by seed, is the same for the same seed, and is a scenario.
 func TestTrainingWork(t *testing.T) {
 	for seed := uint64(FirstTrainingSeed); seed < FirstTrainingSeed+20; seed++ {
 		text := TrainingWork(seed)

@@ -10,8 +10,8 @@ import (
 	"heddle/sim"
 )
 
-// Where every task has a processor of its own, how the orchestrator divides them changes hardly when a job ends. On the native cluster
-// its division, a clairvoyant's and one by chance all do.
+// If every task has its own processor, the orchestrator's division of processors hardly changes when a job ends. On the
+// native cluster its division does, and so does a clairvoyant's and one by chance.
 func TestWeightsMatterWhereProcessorsAreShort(t *testing.T) {
 	for _, e := range []exp.Experiment{virtualTogether(), nativeTogether()} {
 		list := []exp.Arm{e.Arms[0], *arm(t, &e, "REGRESSION CPU"), *arm(t, &e, "UNIFORM CPU")}
@@ -42,7 +42,7 @@ func arm(t *testing.T, e *exp.Experiment, name string) *exp.Arm {
 	return a
 }
 
-// The books hold after every step of a run in which allocations move all the time.
+// The bookkeeping is right after every step of a run in which allocations move all the time.
 func TestKeepsTheBooks(t *testing.T) {
 	four := []job{{id: "Sort", program: "sort", input: "2GB", reduces: 4}, {id: "Wcount", program: "wordcount", input: "1GB", reduces: 1}}
 	for _, arm := range []func(name, control string) exp.Arm{mesos, ngm} {
@@ -59,7 +59,7 @@ func TestKeepsTheBooks(t *testing.T) {
 	}
 }
 
-// Most of the lead over Mesos is that of slots without MROrchestrator.
+// Most of the lead over Mesos comes from slots, without MROrchestrator.
 func TestLeadOverMesos(t *testing.T) {
 	e := against()
 	e.Arms = []exp.Arm{*arm(t, &e, "slots"), *arm(t, &e, "MROrchestrator"), *arm(t, &e, "Mesos")}

@@ -147,7 +147,7 @@ func hadoop() *conf.Hadoop {
 	return h
 }
 
-// lanes is a change of a slots profile that gives a node as many slots for maps, and as many for reduces.
+// lanes is a change of a slots profile that gives a node the given number of slots for maps, and as many for reduces.
 func lanes(slots int) string {
 	return fmt.Sprintf("lanes=[{kinds: [am, executor, other], order: fifo}, "+
 		"{kinds: [map], order: {slots: {kind: map}}, per_node: %d}, {kinds: [reduce], order: {slots: {kind: reduce}}, per_node: %d}]", slots, slots)

@@ -18,13 +18,13 @@ import (
 	"heddle/sim"
 )
 
-// ours is the system of small.
+// ours is the system that the experiment small belongs to.
 var ours = exp.System{
 	Name: "heddle", Title: "Heddle", What: "It is one thing. It does another.",
 	SetUp: []exp.Decision{{What: "nodes", Chosen: "four | 8 GiB", By: "the text"}},
 }
 
-// small is an experiment with one of everything a page can have.
+// small is an experiment with one of everything that a page can have.
 func small() *exp.Experiment {
 	const text = `
 cluster: {nodes: [{count: 4, memory: 8GiB, vcores: 8}]}
@@ -105,7 +105,7 @@ func TestPage(t *testing.T) {
 		"|  | the small job ends first | It ends first |  |  |  |  | lost |",
 		"Arms: fifo; fair, patient. ",
 		"\nfifo           fifo\nfair, patient  fair --set place.map={delay: {node_wait: 4}} --set estimate.remaining=progress\n",
-		"where 20 % are allowed.\n  The *world* is slower | wider\n", // Markdown of the experiment's own
+		"where 20 % are allowed.\n  The *world* is slower | wider\n", // the experiment's own Markdown
 		"- makespan, increase: 1.0 % against 0.50 %, 2.00 times the published loss;\n" + // one reason
 			"  a gain that is too small: 100 % against 1000 %, 10 % of the published effect;\n" +
 			"  a loss instead of a gain: -3.0 % against 10.0 %, the other direction;\n" +
@@ -146,7 +146,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the same experiment gave another %s", s.Plots[i].Name)
 		}
 	}
-	x.Metrics[0].Kind = exp.SetUp // a baseline's figure lives off nothing
+	x.Metrics[0].Kind = exp.SetUp // a baseline's figure does not depend on effects
 	if other := string(Page(&ours, []*Section{New(x)})); strings.Contains(other, "Less than 80 %") || !strings.Contains(text, "Less than 80 %") {
 		t.Error("what a baseline's figure lives off is judged, or a gain's is not")
 	}
@@ -238,7 +238,7 @@ func TestSurvival(t *testing.T) {
 	}
 }
 
-// What is said below the table of effects must be what the table shows.
+// The text below the table of effects must match the table.
 func TestLivesOff(t *testing.T) {
 	kept := exp.Effect{Name: "skew", With: 40, Without: 38}
 	lost := exp.Effect{Name: "slow_nodes", With: 27, Without: 0.27, Lost: true}
@@ -269,7 +269,7 @@ func TestUpperFirst(t *testing.T) {
 	}
 }
 
-// Averaging over columns keeps what ran in sum.
+// Averaging over columns keeps the sum of what ran.
 func TestCounts(t *testing.T) {
 	x := outcome(t, small())
 	r := x.All[0].Arm("fifo")
@@ -291,7 +291,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// Many jobs and many arms stay within what a page should carry.
+// Plots of many jobs and many arms stay small enough for a page.
 func TestLargePlotsStaySmall(t *testing.T) {
 	e := small()
 	e.Metrics, e.Sweeps, e.LivesOff = e.Metrics[:1], nil, nil

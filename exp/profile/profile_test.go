@@ -9,7 +9,7 @@ import (
 	"heddle/sim"
 )
 
-// Every case reads its work, on a cluster, and is spaced to its load; names are unique.
+// Every case reads its work on a cluster and is spaced to its load; names are unique.
 func TestCases(t *testing.T) {
 	seen, heldOut := map[string]bool{}, 0
 	cases := Cases()
@@ -43,7 +43,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// result is a run of jobs of these completion times, each with a wait of a tenth.
+// result is a run of jobs with these completion times, each with a wait of a tenth of it.
 func result(seconds ...float64) *sim.Result {
 	r := &sim.Result{}
 	for _, s := range seconds {
@@ -54,7 +54,7 @@ func result(seconds ...float64) *sim.Result {
 	return r
 }
 
-// A column is held against the better one of the two in that column, by the median over seeds.
+// Each column is compared with the better one of the two in that column, by the median over seeds.
 func TestRow(t *testing.T) {
 	fair := []*sim.Result{result(10, 20, 90), result(10, 20, 90), result(10, 20, 90)}
 	capacity := []*sim.Result{result(30, 40, 50), result(30, 40, 50), result(30, 40, 50)}
@@ -87,7 +87,7 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// What is worse is so beyond chance only where most seeds have it, and there are enough of them.
+// A worse column is worse beyond chance only if most seeds have it, and there are enough of them.
 func TestSure(t *testing.T) {
 	other, worse, better := result(10), result(20), result(9)
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestSure(t *testing.T) {
 	}
 }
 
-// A second more or less is none, however small the times are.
+// A difference of up to a second counts as none, however short the times are.
 func TestResolution(t *testing.T) {
 	short, longer := []*sim.Result{result(1)}, []*sim.Result{result(1.9)}
 	if r := row(&Case{}, short, short, longer, false); !r.NoneWorse() {
@@ -132,7 +132,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// The demo is run under all of them, without agents and with them, and what is worse stands first.
+// The demo is run under all profiles, without agents and with them, and the worst row comes first.
 func TestRun(t *testing.T) {
 	cases := Cases()[:1]
 	reports := 0
@@ -162,7 +162,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What ordering could reach is of the best profile that loses no job, by seed.
+// The estimate of what ordering could reach is from the best profile that loses no job, by seed.
 func TestOrdering(t *testing.T) {
 	fair := []*sim.Result{result(10, 20), result(10, 20), result(10, 20)}
 	a := []*sim.Result{result(5, 10), result(20, 20), result(10, 20)}
@@ -173,7 +173,7 @@ func TestOrdering(t *testing.T) {
 	}
 }
 
-// Orders that know what jobs need are run where they are asked for, and leave the other figures as they are.
+// Orders that know what jobs need run only on request, and do not change the other figures.
 func TestClairvoyant(t *testing.T) {
 	cases, runs := Cases()[:1], 0
 	without, err := Run(cases, Options{Seeds: []uint64{1}})

@@ -14,7 +14,7 @@ import (
 	"heddle/sched"
 )
 
-// greedy reserves a node for whoever asks, and keeps it.
+// greedy reserves a node for every ask, and keeps it.
 type greedy struct{}
 
 func (greedy) Reserve(policy.View, *policy.Ask, *policy.Node) bool        { return true }
@@ -51,14 +51,14 @@ const (
 	aReduce = 35 * heddle.Second // and every reduce
 )
 
-// A cluster is a core on whose nodes every task lasts as long as all of its kind, so that what is expected of it is right.
+// A cluster is a core in which every task lasts as long as all others of its kind, so expectations are always right.
 type cluster struct {
 	core    *sched.Core
 	now     heddle.Time
-	ends    map[heddle.ContainerID]heddle.Time // of maps and reduces that run
+	ends    map[heddle.ContainerID]heddle.Time // of running maps and reduces
 	due     map[heddle.ContainerID]heddle.Time // of reservations: when they must have been served
 	filled  int                                // containers that were let in beside a reservation
-	served  int                                // reservations served after somebody was let in
+	served  int                                // reservations served after a container was let in
 	letIn   map[heddle.NodeID]bool
 	overdue []heddle.ContainerID
 }
@@ -70,7 +70,7 @@ func newCluster(book policy.Book, nodes int) *cluster {
 	for n := range nodes {
 		c.step(heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(24<<10, 64_000), Can: heddle.AllCaps})
 	}
-	// One map and one reduce have ended: it is known how long they last.
+	// One map and one reduce have ended, so it is known how long they last.
 	c.submit(0)
 	c.ask(0, heddle.Map, 1, 1)
 	c.pass(int(aMap/beat) + 2)
@@ -88,7 +88,7 @@ func (c *cluster) ask(a heddle.AppID, k heddle.Kind, count int32, gib int64) {
 	c.step(heddle.Ask{App: a, Rows: []heddle.Row{heddle.Anywhere(int32(k)*10+int32(gib), k, count, heddle.Of(gib<<10, 1000))}})
 }
 
-// pass lets so many beats pass, in each of which what is due ends and every node reports.
+// pass lets the given number of heartbeats pass. In each, what is due ends and every node reports.
 func (c *cluster) pass(beats int) {
 	for range beats {
 		c.now = c.now.Plus(beat)
@@ -120,7 +120,7 @@ func (c *cluster) step(ev heddle.Event) {
 			c.booked(d)
 		case *heddle.Unbook:
 			delete(c.due, d.Container)
-		default: // nothing here is about it
+		default: // of no interest here
 		}
 	}
 }
@@ -150,8 +150,8 @@ func (c *cluster) launched(d *heddle.Launch, reserved bool) {
 	}
 }
 
-// booked works out when a reservation must have been served: when enough of its node has ended, and a quarter of that
-// wait later, at the node's next report.
+// booked computes when a reservation must have been served: when enough of its node has ended, plus a quarter of that
+// wait, at the node's next report.
 func (c *cluster) booked(d *heddle.Book) {
 	x := c.core.View().Container(d.Container)
 	room, at := x.Node().Free(), c.now
@@ -164,7 +164,7 @@ func (c *cluster) booked(d *heddle.Book) {
 			return true
 		})
 		if !ok {
-			return // it waits for somebody of whom nobody knows how long he stays
+			return // it waits for a container whose end is unknown
 		}
 		at = next
 		x.Node().Each(func(y *policy.Container) bool {
@@ -177,7 +177,7 @@ func (c *cluster) booked(d *heddle.Book) {
 	c.due[d.Container] = at.Plus(at.Since(c.now) / 4).Plus(beat)
 }
 
-// random runs applications at random: of maps, of reduces, and of containers that are held until their application is over.
+// random runs random applications with maps, reduces, and containers that are held until their application is over.
 func random(t *testing.T, seed uint64, book policy.Book) *cluster {
 	draw := rand.New(rand.NewPCG(seed, 1))
 	c := newCluster(book, 1+draw.IntN(2))
@@ -217,7 +217,8 @@ func (c *cluster) runsExecutors(id heddle.AppID) bool {
 
 const seeds = 600
 
-// If tasks last as long as expected, every reservation is served by its promise and slack, whoever is let in beside it.
+// If tasks last as long as expected, every reservation is served by its promise plus slack, whatever is let in beside
+// it.
 func TestReservationsAreServedInTime(t *testing.T) {
 	filled, served := 0, 0
 	for seed := range uint64(seeds) {
@@ -236,12 +237,12 @@ func TestReservationsAreServedInTime(t *testing.T) {
 	}
 }
 
-// careless lets everybody in.
+// careless lets everything in.
 type careless struct{ *backfill.Book }
 
 func (careless) Fill(policy.View, *policy.Ask, heddle.Time) bool { return true }
 
-// The test above would find that.
+// The test above would notice a careless book.
 func TestCarelessFillingIsFound(t *testing.T) {
 	late := 0
 	for seed := range uint64(seeds) {
@@ -256,8 +257,8 @@ func TestCarelessFillingIsFound(t *testing.T) {
 	}
 }
 
-// Where a node is not reserved for what an application asks for first, it still takes what the application asks for next: the reduces of
-// four jobs fit nowhere beside their masters, and their maps do.
+// A node that is not reserved for what an application asks for first is still open to what it asks for next: the
+// reduces of four jobs fit nowhere beside their masters, but their maps do.
 func TestMapsStartWhereNoNodeIsReservedForReduces(t *testing.T) {
 	book, err := maker(policytest.Args(""))
 	if err != nil {

@@ -83,8 +83,8 @@ func TestTreesThatAreNone(t *testing.T) {
 	}
 }
 
-// A container that its queue has no room for before masters end keeps nobody waiting whom these masters may be waiting for. It waits
-// for tasks, and those behind it do too.
+// A container that its queue has no room for until masters end does not block applications that these masters may be
+// waiting for. A container that waits for tasks does block those behind it.
 func TestMastersThatWaitKeepNobodyWaiting(t *testing.T) {
 	s, err := maker(nil)(policytest.Args(""))
 	if err != nil {
@@ -118,7 +118,7 @@ func TestMastersThatWaitKeepNobodyWaiting(t *testing.T) {
 		step(heddle.Submit{App: app, Queue: heddle.QueueID(1 + app%2), Master: heddle.Of(1024, 1000)})
 		step(heddle.Heartbeat{Node: 0})
 	}
-	ask(0, 7168, 1) // as much as there is beside its master
+	ask(0, 7168, 1) // everything that is left beside its master
 	ask(1, 4096, 1)
 	ask(2, 1024, 1)
 	if runs(0) != 0 || runs(1) != 1 || runs(2) != 1 {

@@ -85,7 +85,8 @@ func TestQueuesAreSortedByPath(t *testing.T) {
 	}
 }
 
-// Masters that are larger than what the queue gives to masters wait, however many they are. One behind them that is not goes on.
+// Masters that are larger than the queue's share for masters wait, however many they are. A smaller one behind them
+// goes on.
 func TestLargeMastersLetSmallOnesPass(t *testing.T) {
 	s, err := maker(func(c *fair.Config) { c.Queues[2].MaxAMShare, c.Queues[2].MaxApps = 0.25, 0 })(policytest.Args(""))
 	if err != nil {
@@ -114,8 +115,9 @@ func TestLargeMastersLetSmallOnesPass(t *testing.T) {
 	}
 }
 
-// An application that runs is not moved to a queue in which it could not run, as with Hadoop: one that has as many as it may, or
-// would be above its maximum. What both queues are in does not count, nor does an application that waits to run.
+// As in Hadoop, a running application is not moved to a queue in which it could not run because the queue has as many
+// as it may, or would exceed its maximum. Queues above both do not count, and an application that waits to run may
+// always move.
 func TestMovesWithinLimits(t *testing.T) {
 	s, err := maker(func(c *fair.Config) {
 		c.Queues[0].MaxApps = 3

@@ -50,10 +50,10 @@ func newCluster(t *testing.T, options string) *cluster {
 	return c
 }
 
-// comes submits an application of which nothing is known, and its master is granted.
+// comes submits an application of which nothing is known, and has its master granted.
 func (c *cluster) comes(at heddle.Time) heddle.AppID { return c.knownAs(at, heddle.Facts{}) }
 
-// knownAs is comes of one of which something is known.
+// knownAs is comes for an application of which something is known.
 func (c *cluster) knownAs(at heddle.Time, facts heddle.Facts) heddle.AppID {
 	id := c.apps
 	c.apps++
@@ -62,20 +62,20 @@ func (c *cluster) knownAs(at heddle.Time, facts heddle.Facts) heddle.AppID {
 	return id
 }
 
-// asks has an application ask for so many maps.
+// asks makes an application ask for the given number of maps.
 func (c *cluster) asks(at heddle.Time, id heddle.AppID, maps int32) {
 	c.Step(at, heddle.Ask{App: id, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, maps, heddle.Of(1<<10, 1000))}})
 	c.Step(at, heddle.Heartbeat{})
 }
 
-// runs is an application that comes, asks for so many maps, and is over.
+// runs has an application come, ask for the given number of maps, and end.
 func (c *cluster) runs(maps int32) {
 	id := c.comes(0)
 	c.asks(0, id, maps)
 	c.Step(0, heddle.AppDone{App: id})
 }
 
-// gauge holds a number that the share shows against what it should be.
+// gauge compares a number that the share shows with what it should be.
 func (c *cluster) gauge(what, name string, want float64) {
 	c.t.Helper()
 	if c.GaugeWords(name) == "" {
@@ -92,7 +92,7 @@ func (c *cluster) gauge(what, name string, want float64) {
 	}
 }
 
-// Of an application of which nobody knows anything as much is expected as nine in ten ask for that came lately.
+// An unknown application is expected to ask for as much as nine in ten of those that came lately did not exceed.
 func TestUsual(t *testing.T) {
 	c := newCluster(t, "{most: 1, each: 1, least: 0}")
 	for range 4 {
@@ -108,7 +108,8 @@ func TestUsual(t *testing.T) {
 	c.gauge("after a hundred that asked for 1 to 10", "newcomers.held", 0.1)
 }
 
-// What the last run asked for first is expected, whatever others asked for lately; the demand where that is known.
+// The package expects what the last run asked for first, whatever others asked for lately, or the demand if that is
+// known.
 func TestLastRun(t *testing.T) {
 	c := newCluster(t, "{most: 1, each: 1, least: 0}")
 	for range 5 {
@@ -122,7 +123,7 @@ func TestLastRun(t *testing.T) {
 	c.gauge("with a demand", "newcomers.held", 0.02)
 }
 
-// Waste is counted from the first refusal until the application asks, or its time is over.
+// Waste is counted from the first refusal until the application asks, or until its time is over.
 func TestWaste(t *testing.T) {
 	c := newCluster(t, "{most: 0.5, each: 1, least: 0.4}")
 	at := func(seconds int) heddle.Time { return heddle.Time(seconds) * heddle.Time(heddle.Second) }

@@ -9,7 +9,7 @@ import (
 	"heddle/sched"
 )
 
-// A task a quarter done after 5 s goes on as it went: 15 s more.
+// A task that is a quarter done after 5 s continues at that rate: 15 s more.
 func TestRemaining(t *testing.T) {
 	r, err := progress.New(policytest.Args(""))
 	if err != nil {

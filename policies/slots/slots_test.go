@@ -23,7 +23,7 @@ func TestSuite(t *testing.T) { policytest.Run(t, slots.New, "kind: map", put) }
 
 func TestDialogues(t *testing.T) { dialogue.Run(t, "testdata") }
 
-// Hadoop's priorities very low, low, normal, high and very high weigh 1/4, 1/2, 1, 2 and 4.
+// Hadoop's priorities very low, low, normal, high and very high have weights 1/4, 1/2, 1, 2 and 4.
 func TestWeight(t *testing.T) {
 	for p, want := range map[int32]float64{-9: 0.25, -2: 0.25, -1: 0.5, 0: 1, 1: 2, 2: 4, 9: 4} {
 		if w := slots.Weight(p); w != want {
