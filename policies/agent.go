@@ -120,8 +120,8 @@ func (w *without) kept(where string, ref any, try func(ref any) any) any {
 	return ref
 }
 
-// options returns a reference without the options that need an agent. why says why the remaining policy still needs
-// one; it is "" if it does not.
+// options returns a reference without the options that need an agent. why is the reason that the remaining policy still
+// needs one, or "" if it does not.
 func (w *without) options(where string, ref any, try func(ref any) any) (left any, why string) {
 	for {
 		n, ok := try(ref).(policy.Needer)

@@ -86,7 +86,7 @@ func (b *Book) Tick(v policy.View) bool {
 }
 
 // Reserve implements [policy.Book]. It does not reserve a node on which a single map or reduce holds enough: the first
-// application in the order gets that room when the task ends, and until then no room counts as used that is not. An
+// application in the order gets that room when the task ends, and until then no idle room counts as used. An
 // application that has been passed over for longer than [Options].Patience may reserve such nodes too. A node that may
 // never come free is not reserved for any application.
 func (b *Book) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {

@@ -268,9 +268,9 @@ func (s *Scheduler) belowLimit(c *queue, taken *heddle.Resource, freeable heddle
 
 // Allow implements [policy.Share]. It checks the queue's limit, then the user's, then whether the container fits what
 // is left and every maximum up to the root. Hadoop checks these maxima only when it commits, and wastes the heartbeat;
-// here the queue is skipped. A container blocks no one here if the largest node could not hold it even when empty, or
-// the queue even when everything there has ended that need not wait for others. In Hadoop, nothing more of the queue
-// starts for as long as such a container is asked for, and room is kept for it.
+// here the queue is skipped. A container does not block others here if the largest node could not hold it even when
+// empty, or if the queue could not even after everything in it has ended that need not wait for others. In Hadoop,
+// nothing more of the queue starts for as long as such a container is asked for, and room is kept for it.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
 	q := a.Queue()
 	c := &s.queues[q.ID()]

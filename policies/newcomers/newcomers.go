@@ -14,7 +14,7 @@
 // application is passed over for longer than [Options].Patience because of it.
 //
 // Room that is held back lies idle while large applications wait: the gauge newcomers.waste counts that.
-// docs/mechanisms.md compares these figures with the benefit.
+// docs/mechanisms.md has the figures next to the results.
 package newcomers
 
 import (

@@ -117,7 +117,7 @@ func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 	return policy.Key{-int64(a.Priority()), turn, int64(s.left(a, v.Total()) * 1e9)}
 }
 
-// left returns what an application holds and asks for, as a dominant share of the cluster. With [Options].Durations
+// left returns what an application holds and asks for, as a dominant share of the cluster. With [Options.Durations]
 // each container is weighted by how long it is held relative to the usual, and reduces not asked for yet count too.
 func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
 	share := a.Pending().Plus(a.Used()).Share(total)
@@ -250,5 +250,5 @@ func (s *Order) look(v policy.View, q *policy.Queue) (changed bool) {
 	return changed
 }
 
-// never is the entry in [Order] of an application whose patience has never been over.
+// never is the value in Order.overdue of an application whose patience has never been over.
 const never = heddle.Time(math.MinInt64)
