@@ -134,7 +134,7 @@ func MedianOf(all []Runs, of func(Runs) float64) float64 {
 	return over(all, of).Median
 }
 
-// Above reports whether the interval that holds the median over seeds in 95 of 100 samples is above 0.
+// Above reports whether the interval that holds a figure's median over seeds in 95 of 100 samples lies above 0.
 func Above(all []Runs, of func(Runs) float64) bool {
 	return over(all, of).From > 0
 }

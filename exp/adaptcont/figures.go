@@ -104,7 +104,7 @@ func shared(different, random bool) []exp.Metric {
 	return out
 }
 
-// masters returns what the last master of each job had in the end: if one is enlarged while it runs, the larger size
+// masters returns what the last master of each job had in the end: if one is enlarged while it runs, its new size
 // counts.
 func masters(r *sim.Result) []heddle.Resource {
 	out := make([]heddle.Resource, len(r.Jobs))

@@ -255,7 +255,7 @@ func swept(t *testing.T, e exp.Experiment, base, name string, see func(base, x *
 	}
 }
 
-// No bound explains the published fall of await: if maps wait for their nodes, it falls as far as published.
+// No bound rules out the published fall of await: if maps wait for their nodes, it falls as far as published.
 func TestAwaitCanFall(t *testing.T) {
 	swept(t, tenGreps(), fair, unhurried, func(base, x *sim.Result) {
 		if fell := exp.Reduction(base.Disks.Await, x.Disks.Await); fell < 0.8*13.6 {

@@ -14,13 +14,13 @@ import (
 	"heddle/workload"
 )
 
-// speed is the speed of a core of Coupling's machines relative to the reference core. It follows from the paper's 48.5
-// s for a WordCount map of 65.6 MB (µ = 1/48.5, Section II-B).
+// speed is the speed of a core of Coupling's machines relative to the reference core. It follows from the 48.5 s that
+// the paper has for a WordCount map of 65.6 MB (µ = 1/48.5, Section II-B).
 const speed = 0.12
 
-// disk is the rate of a disk in MB/s: with it Sort2, 29 GB alone on set A, takes 16.15 to 23.5 minutes under Fair (Fig.
-// 12). A 73 GB disk of the time transfers up to 60 MB/s (360,000 bytes a track at 10,000 revolutions a minute: Seagate,
-// Savvio SAS Product Manual, ST973401SS, section 4.1), with which Sort2 takes 11 minutes.
+// disk is the rate of a disk in MB/s. At this rate Sort2, 29 GB alone on set A, takes 16.15 to 23.5 minutes under Fair
+// (Fig. 12). A 73 GB disk of the time transfers up to 60 MB/s (360,000 bytes a track at 10,000 revolutions a minute:
+// Seagate, Savvio SAS Product Manual, ST973401SS, section 4.1), with which Sort2 takes 11 minutes.
 const disk = 35
 
 // The seconds that a Grep map takes there, by the input that it reads: Wikipedia, and random numbers. The paper has no

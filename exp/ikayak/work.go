@@ -53,7 +53,7 @@ const (
 const (
 	blockMiB      = 256.0
 	iterations    = 10 // passes after the first: the default of Spark's own PageRank
-	mapsPerReduce = 8  // maps per reduce, as in the authors' later tables of the same jobs: 16 to 1600 maps, 4 to 128 reduces
+	mapsPerReduce = 8  // maps per reduce, as in tables of the same jobs in the authors' later papers: 16 to 1600 maps, 4 to 128 reduces
 )
 
 // executors are the sizes of Table 3.

@@ -131,7 +131,7 @@ var estimators = [...][2]string{{"REGRESSION", "regression"}, {"UNIFORM", "unifo
 // figures holds the four published reductions of a scene: mean and largest, with REGRESSION and with UNIFORM.
 type figures struct{ mean, largest, uniform, uniformLargest float64 }
 
-// A scene says how the reduction of every job is computed, under one arm and at most under any arm.
+// A scene says how the reduction of every job is computed: under one arm, and the most under any arm.
 type scene struct {
 	reduced       func(r exp.Runs, arm string) []float64
 	mean, largest func(r exp.Runs) float64 // under the best schedule
