@@ -275,7 +275,7 @@ func (p *Profile) with(c Change) (*Profile, error) {
 		return nil, c.errorf("name the starting point with --profile")
 	}
 	o.Name, o.places = p.Name, placesIn(doc, func(ast.Node) plain.Place { return c.Place })
-	delete(o.places, "") // the rest of the profile stands where it stood
+	delete(o.places, "") // the rest of the profile keeps its places
 	p.merge(&o)
 	return p, nil
 }

@@ -56,7 +56,7 @@ type QueueConfig struct {
 type Amount struct {
 	Set      bool
 	Fixed    heddle.Resource
-	Fraction [heddle.NumDims]float64 // used where > 0 instead of Fixed
+	Fraction [heddle.NumDims]float64 // used instead of Fixed if > 0
 }
 
 // A Policy is how a queue shares among its children or applications.

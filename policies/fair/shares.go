@@ -25,7 +25,7 @@ func (s *Scheduler) Tick(v policy.View) bool {
 	}
 	s.dirty = false
 	s.resize(v)
-	for i := range slices.Backward(s.queues) { // children stand after their parents
+	for i := range slices.Backward(s.queues) { // children come after their parents
 		s.updateDemand(v, v.Queue(heddle.QueueID(i)))
 	}
 	s.queues[0].fair = v.Total()
