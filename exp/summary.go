@@ -229,7 +229,7 @@ func yesNo(yes bool) string {
 	return "no"
 }
 
-// Figure formats a number with three significant digits and its unit; NaN is –.
+// Figure formats a number with its unit: two decimals below 1, one below 100, none from there on. NaN is –.
 func Figure(x float64, unit string) string {
 	if math.IsNaN(x) {
 		return "–"

@@ -102,7 +102,7 @@ type controller struct {
 }
 
 // New returns a core for a policy set. It panics if the set is incomplete: no lane, a kind in two lanes or in none, a
-// lane without an order, no queue.
+// lane without an order.
 func New(set policy.Set) *Core {
 	c := &Core{set: set, c: cluster.New(set.Queues, set.MemoryOnly), version: 1, touched: map[heddle.ContainerID]bool{}, weighed: map[heddle.ContainerID]bool{}}
 	c.v = c.c.View()

@@ -174,7 +174,7 @@ in every column, simulated as heddle rm without node agents and with them. What 
 		},
 	}
 	f.seeds.add(cmd.Flags())
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "of profile: make `CHANGE` in the profile heddle; may stand several times")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "of profile: make `CHANGE` in the profile heddle; may be repeated")
 	cmd.Flags().StringVar(&f.cases, "cases", "", "of profile: only cases whose name contains `TEXT`")
 	cmd.Flags().BoolVar(&f.knows, "clairvoyant", false, "of profile: also run orders that know what jobs need, for what ordering could reach; takes about twice as long")
 	choose(cmd, &f.output, "output", "o", "what to print")

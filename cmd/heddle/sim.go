@@ -98,7 +98,7 @@ func newCompare(a *app) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().Var((*list)(&f.profiles), "profiles", "profiles to compare: the table ends with the last against the best of the others, the page shows each against the first")
-	cmd.Flags().StringArrayVar(&more, "profile", nil, "one profile `P` more; may stand several times")
+	cmd.Flags().StringArrayVar(&more, "profile", nil, "one profile `P` more; may be repeated")
 	must(cmd.RegisterFlagCompletionFunc("profiles", completeList(policies.Names(), cobra.ShellCompDirectiveDefault)))
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
 	f.add(cmd, 5)
@@ -110,7 +110,7 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	f.cluster.nodes.most, f.cluster.racks.most, f.seeds.most = workload.MaxNodes, workload.MaxNodes, maxSeeds
 	f.world.of, f.output = []string{"full", "given"}, choice{value: "table", of: []string{"table", "json", "csv"}}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may stand several times")
+	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may be repeated")
 	f.as = choice{value: asHeddle, of: []string{asHeddle, asStock}}
 	choose(cmd, &f.as, "as", "", "the ResourceManager that is simulated: heddle rm, or a stock one that runs the profile")
 	fl.BoolVar(&f.agent, agentAsIs, false, "simulate a node agent beside every NodeManager, which carries out and measures what heddle rm alone cannot")

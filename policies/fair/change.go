@@ -36,8 +36,8 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	return heddle.Fine
 }
 
-// moved transfers an application to the leaf it is in now. It is runnable there if that leaf has fewer runnable
-// applications than it may. An application that is not runnable keeps what it holds.
+// moved transfers an application to the leaf it is in now. It is runnable there if that leaf, its ancestors and the user have fewer
+// runnable applications than they may. An application that is not runnable keeps what it holds.
 func (s *Scheduler) moved(v policy.View, a *policy.App) {
 	st, from := s.of(a), s.of(a).queue
 	if st.runnable {
