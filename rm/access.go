@@ -7,14 +7,14 @@ import (
 	"heddle"
 )
 
-// everybody is the word for all users or groups in an access list.
+// everybody stands for all users or groups in an access list.
 const everybody = "*"
 
-// An ACL is an access list as Hadoop writes it: users with commas between them, a blank, and groups so; "*" for
+// An ACL is an access list in Hadoop's format: comma-separated users, a blank, and comma-separated groups; "*" admits
 // everybody.
 type ACL string
 
-// Admits reports whether the list names a user or one of the user's groups.
+// Admits reports whether the list names the user or one of the user's groups.
 func (a ACL) Admits(user string, groups []string) bool {
 	names, of, _ := strings.Cut(strings.TrimLeft(string(a), "\t"), " ")
 	if strings.TrimSpace(string(a)) == everybody || slices.Contains(listed(names), user) {
@@ -23,13 +23,13 @@ func (a ACL) Admits(user string, groups []string) bool {
 	return slices.ContainsFunc(listed(of), func(g string) bool { return slices.Contains(groups, g) })
 }
 
-// NamesGroups reports whether it depends on a user's groups whether the list admits the user.
+// NamesGroups reports whether admission can depend on a user's groups.
 func (a ACL) NamesGroups() bool {
 	_, groups, _ := strings.Cut(string(a), " ")
 	return strings.TrimSpace(groups) != ""
 }
 
-// listed splits a list with commas.
+// listed splits a comma-separated list.
 func listed(s string) []string {
 	var out []string
 	for f := range strings.SplitSeq(s, ",") {
@@ -40,13 +40,13 @@ func listed(s string) []string {
 	return out
 }
 
-// administers reports whether somebody may do anything.
+// administers reports whether p is the owner or an administrator, who may do anything.
 func (m *Machine) administers(p Person) bool {
 	return p.User != "" && p.User == m.cfg.Owner || m.cfg.Admins.Admits(p.User, p.Groups)
 }
 
-// mayChange reports whether somebody may change an application: its owner, administrators, those of its queue
-// or a queue above, and whom it names itself.
+// mayChange reports whether p may change an application: its owner, the administrators, the administrators of its queue
+// or of a queue above it, and the people that the application itself names may.
 func (m *Machine) mayChange(p Person, a *app) bool {
 	if !m.cfg.ACLs || p.User == a.user || m.administers(p) {
 		return true
@@ -59,14 +59,14 @@ func (m *Machine) mayChange(p Person, a *app) bool {
 	return m.inQueue(a.queue, func(q *QueueInfo) bool { return ACL(q.AdminACL).Admits(p.User, p.Groups) })
 }
 
-// maySubmit reports whether somebody may submit to a queue. A right on a queue above is enough.
+// maySubmit reports whether p may submit to a queue. A right on a queue above it is enough.
 func (m *Machine) maySubmit(p Person, queue string) bool {
 	return !m.cfg.ACLs || m.administers(p) || m.inQueue(queue, func(q *QueueInfo) bool {
 		return ACL(q.SubmitACL).Admits(p.User, p.Groups) || ACL(q.AdminACL).Admits(p.User, p.Groups)
 	})
 }
 
-// inQueue reports whether something holds of a queue, which need not be there yet, or of one above it.
+// inQueue reports whether a condition holds for a queue, which need not exist yet, or for one above it.
 func (m *Machine) inQueue(path string, holds func(*QueueInfo) bool) bool {
 	id, ok := m.queues[lowest(m.queues, path)]
 	for ; ok && id != heddle.NoQueue; id = m.sch.Queues[id].Parent {
@@ -77,7 +77,7 @@ func (m *Machine) inQueue(path string, holds func(*QueueInfo) bool) bool {
 	return false
 }
 
-// lowest is the path of the lowest queue that there is at or above one, "" for none.
+// lowest returns the path of the lowest existing queue at or above path, or "" if there is none.
 func lowest(queues map[string]heddle.QueueID, path string) string {
 	for {
 		if _, ok := queues[path]; ok {

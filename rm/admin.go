@@ -7,10 +7,10 @@ import (
 	"heddle"
 )
 
-// HostLists are the hosts whose NodeManagers may join, and those that may not.
+// HostLists names the hosts whose NodeManagers may join, and those whose NodeManagers may not.
 type HostLists struct{ Include, Exclude map[string]bool }
 
-// admits reports whether a host's NodeManagers may join, whose name and addresses are given. An empty include list
+// admits reports whether the NodeManagers of a host, given its name and addresses, may join. An empty include list
 // admits all.
 func (l *HostLists) admits(names []string) bool {
 	in := func(list map[string]bool) bool {
@@ -19,7 +19,7 @@ func (l *HostLists) admits(names []string) bool {
 	return (len(l.Include) == 0 || in(l.Include)) && (len(l.Exclude) == 0 || !in(l.Exclude))
 }
 
-// mayAdmit is admits for a host whose addresses are not known: lists may have these in place of its name.
+// mayAdmit is admits for a host whose addresses are unknown: the lists may name an address instead of the host.
 func (l *HostLists) mayAdmit(host string) bool {
 	if l.admits([]string{host}) {
 		return true
@@ -32,7 +32,7 @@ func (l *HostLists) mayAdmit(host string) bool {
 	return false
 }
 
-// refreshNodes goes on with other lists of hosts.
+// refreshNodes replaces the host lists.
 func (m *Machine) refreshNodes(q *RefreshNodes) {
 	m.listed = q.Lists
 	for _, n := range m.nodes {
@@ -70,7 +70,7 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 	}
 }
 
-// drained lets a node go that is being decommissioned once nothing runs there. Until then the cluster has as much of it as runs.
+// drained removes a decommissioning node once nothing runs there. Until then the cluster counts only what still runs.
 func (m *Machine) drained(n *node) {
 	if len(n.conts) == 0 && len(n.apps) == 0 {
 		m.nodeDown(n, nodeDecommissioned)
@@ -79,7 +79,7 @@ func (m *Machine) drained(n *node) {
 	m.resizeNode(n, m.usedOn(n))
 }
 
-// resize changes what a node offers. Its NodeManager is told with its next report.
+// resize changes what a node offers. Its NodeManager learns of it in the answer to its next heartbeat.
 func (m *Machine) resize(q *ResizeNode) error {
 	n := m.byNode[q.Node]
 	switch {

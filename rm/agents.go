@@ -8,43 +8,43 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A node agent beside a NodeManager does at once what no NodeManager does: it parks containers and weighs them, and it
-// measures them. It asks what it is to do, and the answer is held back until there is something new. What it is told is
-// all that is wanted of its node, so that a message that is lost does no harm. What it did holds for a lease: an agent
-// that hears nothing gives every container back what it had, and the machine then takes the node for one without agent.
+// A node agent beside a NodeManager does at once what no NodeManager does: it parks, weighs and measures containers. It
+// asks what to do, and the answer is held back until there is something new. Each answer states everything that is
+// wanted of the node, so a lost message does no harm. What the agent did is leased: an agent that hears nothing returns
+// every container to its defaults, and the machine then treats the node as one without an agent.
 
-// AgentSync is what a node agent says, and that it waits for what it is to do. It is answered with an [*AgentWish]: at
-// once where that has changed, otherwise when it changes or the time for the next AgentSync has come. Where another agent of
-// the node came later and is heard of the answer is a [*Replaced].
+// An AgentSync is a node agent's report, and asks what to do. The answer is an [*AgentWish]: at once if the wish has
+// changed, otherwise when it changes or when the next AgentSync is due. If a newer agent of the node has been heard
+// from, the answer is a [*Replaced].
 type AgentSync struct {
 	Call    Call
-	Node    ids.Node // that it stands beside
-	Agent   string   // another one after each start of the agent
+	Node    ids.Node // the node it runs beside
+	Agent   string   // differs after each start of the agent
 	Can     heddle.Caps
-	Applied uint64 // the version of the wish that it has carried out; 0 for none
+	Applied uint64 // version of the wish that it has carried out; 0 for none
 	Used    []Used
 	Failed  []AgentFailure // wishes of Applied that it could not carry out
 	Tasks   []TaskIn
 	Outputs []MapOutput
 	Heaps   []MasterHeap
-	// DiskBusy is how long the node's disks were busy so far, on average; 0 where that is not known.
+	// DiskBusy is how long the node's disks have been busy so far, on average; 0 if unknown.
 	DiskBusy heddle.Span
 }
 
-// TaskIn is the MapReduce task that a container runs.
+// TaskIn is the MapReduce task that runs in a container.
 type TaskIn struct {
 	Container ids.Container
 	Task
 }
 
-// A MapOutput is the output of a map, which lies on the agent's node.
+// A MapOutput is the output of a map task on the agent's node.
 type MapOutput struct {
 	App   ids.App
 	Map   int32 // index of the task in its job
 	Bytes int64 // of all partitions, as reduces copy them
 }
 
-// A MasterHeap is what a master's Java process holds, by its container.
+// A MasterHeap is what the Java process of a master holds, by the master's container.
 type MasterHeap struct {
 	Container ids.Container
 	HeapNews
@@ -53,28 +53,28 @@ type MasterHeap struct {
 // Used is what a container has used.
 type Used struct {
 	Container ids.Container
-	CPU       heddle.Span // of processor time since the agent found it
-	Memory    int64       // MiB, at this moment
+	CPU       heddle.Span // processor time since the agent found it
+	Memory    int64       // MiB, now
 }
 
-// An AgentFailure is a container with which something could not be done, and why.
+// An AgentFailure names a container to which the agent could not do something, and says why.
 type AgentFailure struct {
 	Container ids.Container
 	Text      string
-	Lacks     heddle.Caps // what of it
+	Lacks     heddle.Caps // which capabilities fail for it
 }
 
-// An AgentWish is all that is wanted of a node's containers. Those that are not named have the defaults.
+// An AgentWish is everything that is wanted of a node's containers. Containers it does not name have the defaults.
 type AgentWish struct {
-	Version uint64      // another for each wish, over all starts
+	Version uint64      // different for each wish, across all starts
 	Every   heddle.Span // until the next AgentSync at the latest
-	Lease   heddle.Span // after so long without an answer all have the defaults again
+	Lease   heddle.Span // after so long without an answer, all containers return to the defaults
 	Want    []Wanted
-	Measure bool // what containers use is of interest
-	// Outputs are the applications whose map outputs are of interest, and Heaps the masters whose heaps are.
+	Measure bool // measure what containers use
+	// Outputs are the applications whose map outputs are wanted, and Heaps the masters whose heaps are.
 	Outputs []OutputsOf
 	Heaps   []ids.Container
-	Disks   bool // how busy the node's disks are is of interest
+	Disks   bool // measure how busy the node's disks are
 }
 
 // OutputsOf is an application that ran something on a node, and its user.
@@ -87,66 +87,66 @@ type OutputsOf struct {
 type Wanted struct {
 	Container ids.Container
 	Parked    bool
-	Frozen    heddle.Span // it does not run at all, for so long from now at the most; 0 for not
-	Weight    int64       // milli-vcores, as of [heddle.Weigh]
-	Bound     int64       // thousandths of a processor that it uses at the most; 0 for no bound
-	Reclaim   int64       // MiB: above that its caches are dropped; 0 for never
+	Frozen    heddle.Span // does not run at all, for at most so long from now; 0 for not frozen
+	Weight    int64       // milli-vcores, as in [heddle.Weigh]
+	Bound     int64       // thousandths of a processor that it may use at most; 0 for no bound
+	Reclaim   int64       // MiB: above this its caches are dropped; 0 for never
 }
 
 func (*AgentSync) message() {}
 
 const (
 	agentEvery   = 5 * heddle.Second // at the latest
-	agentAgain   = heddle.Second     // where the node is not there, or the agent has not done what it was told
+	agentAgain   = heddle.Second     // if the node is unknown, or the agent has not done what it was told
 	agentLease   = 30 * heddle.Second
-	agentRuns    = 5 * heddle.Second // before the first agent of a node freezes: a waiting reduce reports every 2 s
+	agentRuns    = 5 * heddle.Second // before the first agent of a node may freeze: a waiting reduce reports every 2 s
 	agentCaps    = heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims
 	agentVersion = 40  // bits of a version below the epoch
-	mostFailures = 100 // of one agent that are kept
-	mostBefore   = 16  // agents of one node that are kept out
+	mostFailures = 100 // kept per agent
+	mostBefore   = 16  // agents kept out per node
 	plainWeight  = 1000
 )
 
-// An agent is a node agent that has been heard of within its lease.
+// An agent is a node agent that was heard from within its lease.
 type agent struct {
 	node  *node
 	name  string
 	can   heddle.Caps
 	timer timer
 
-	before []earlier // agents whose place it took: as long as it is heard of they are not heeded
+	before []earlier // agents it replaced: ignored as long as this one is heard from
 
-	call     Call // that waits for an answer, if held
+	call     Call // waits for an answer, if held
 	held     bool
-	owed     bool        // its answer is among the owing
+	owed     bool        // its answer is in Machine.owing
 	until    heddle.Time // when the answer is due
 	seen     heddle.Time // last call
 	answered heddle.Time
-	changed  bool // something is wanted that it was not told
+	changed  bool // it has not been told the current wish
 	told     uint64
 	applied  uint64
 	failed   []AgentFailure
-	freezes  heddle.Time // from then on
-	failing  heddle.Caps // with some container
-	lacks    heddle.Caps // … and with more, so that it does not count
+	freezes  heddle.Time // it may freeze from then on
+	failing  heddle.Caps // capabilities that failed for one container
+	lacks    heddle.Caps // … and for a second one, so they no longer count
 	used     map[ids.Container]usedAt
-	disks    usedAt // how long the node's disks were busy
-	busy     int64  // thousandths of the time that they were lately; negative where that is not known
+	disks    usedAt // how long the node's disks have been busy
+	busy     int64  // thousandths of the time that they were busy lately; negative if unknown
 }
 
-// An earlier agent is one whose place another took.
+// An earlier agent is one that another replaced.
 type earlier struct {
 	name string
-	back bool // it was heard of again, and the log knows
+	back bool // it was heard from again, and this was logged
 }
 
-// usedAt is what was used of processors, or of disks, at a time.
+// usedAt is the processor or disk time used up to a time.
 type usedAt struct {
 	busy heddle.Span
 	at   heddle.Time
 }
 
-// agentSync takes what an agent says, and holds the answer back where there is nothing new.
+// agentSync takes an agent's report, and holds the answer back if there is nothing new.
 func (m *Machine) agentSync(q *AgentSync) {
 	n := m.byNode[q.Node]
 	if n == nil || !n.state.active() { // its NodeManager has yet to register
@@ -167,7 +167,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 		m.log(Info, "node agent connected", "node", n.id, "can", (q.Can & agentCaps).String())
 		m.counts.agents.Connected++
 		next := &agent{node: n, name: q.Agent, changed: true, answered: never, busy: -1}
-		if a == nil { // what an earlier ResourceManager had frozen runs meanwhile
+		if a == nil { // meanwhile, what an earlier ResourceManager froze runs
 			next.freezes = m.now.Plus(agentRuns)
 		} else {
 			m.replace(a, next)
@@ -191,7 +191,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 	switch {
 	case a.changed:
 		m.owe(a)
-	case a.applied != a.told: // its last answer was lost, or it has started anew
+	case a.applied != a.told: // its last answer was lost, or the agent restarted
 		a.until = a.answered.Plus(agentAgain)
 		if m.now >= a.until {
 			m.owe(a)
@@ -200,7 +200,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 	m.timers.by(&a.timer, a, a.deadline())
 }
 
-// replace has an agent's place taken by another one of its node. The agent was started anew, or there are two.
+// replace replaces an agent by another one of its node: the agent restarted, or there are two.
 func (m *Machine) replace(a, next *agent) {
 	if a.held {
 		a.held = false
@@ -211,7 +211,7 @@ func (m *Machine) replace(a, next *agent) {
 	next.before = append(slices.Clone(a.before[max(0, len(a.before)+1-mostBefore):]), earlier{name: a.name})
 }
 
-// earlier is the agent of this name whose place an agent took; nil for none.
+// earlier returns the replaced agent of this name, or nil.
 func (a *agent) earlier(name string) *earlier {
 	if a != nil {
 		for i := range a.before {
@@ -223,7 +223,7 @@ func (a *agent) earlier(name string) *earlier {
 	return nil
 }
 
-// agentEvery is how long an answer is held back at the most.
+// agentEvery returns how long an answer is held back at most.
 func (m *Machine) agentEvery() heddle.Span {
 	if p := m.sch.Set.Feeds.Profile; p > 0 {
 		return min(agentEvery, max(p, agentAgain))
@@ -244,7 +244,7 @@ func (m *Machine) agentFailed(a *agent, failed []AgentFailure) {
 	}
 }
 
-// unable drops what an agent could not do to a container, and to any where it could not do it to others before.
+// unable drops what an agent could not do to a container, and for all containers if it failed for another one before.
 func (m *Machine) unable(a *agent, f AgentFailure) {
 	c := m.container(f.Container)
 	if c == nil || c.node != a.node || !c.running() {
@@ -291,8 +291,8 @@ func (m *Machine) measuredBy(a *agent, used []Used) {
 	}
 }
 
-// disksBy tells the core how busy a node's disks were since the agent's last report of them that counts. An agent reports
-// whenever it has done something too, and one write says nothing of a disk.
+// disksBy tells the core how busy a node's disks were since the agent's last report that counted. An agent also reports
+// whenever it has done something, and over so short a time a single write says nothing about a disk.
 func (m *Machine) disksBy(a *agent, busy heddle.Span) {
 	if !m.sch.Set.Feeds.Disks {
 		a.disks, a.busy = usedAt{}, -1
@@ -307,15 +307,15 @@ func (m *Machine) disksBy(a *agent, busy heddle.Span) {
 	switch {
 	case known:
 		a.busy = int64(min(1, float64(busy-last.busy)/float64(took)) * 1000)
-	case last.busy > 0 && busy <= 0: // its agent cannot say it any more
+	case last.busy > 0 && busy <= 0: // its agent can no longer tell
 		a.busy = -1
-	default: // the first report, or the machine was started anew
+	default: // the first report, or the node rebooted
 		return
 	}
 	m.step(heddle.NodeDisks{Node: a.node.nid, Busy: a.busy})
 }
 
-// wants has a node's agent told that something else is wanted there.
+// wants notes that a node's wish changed, so that its agent is told.
 func (m *Machine) wants(n *node) {
 	if a := n.agent; a != nil {
 		a.changed = true
@@ -326,7 +326,7 @@ func (m *Machine) wants(n *node) {
 	}
 }
 
-// owe has an agent answered at the end of this step, when all is known that comes of it.
+// owe has an agent answered at the end of this step, when all consequences of the step are known.
 func (m *Machine) owe(a *agent) {
 	if !a.owed {
 		a.owed = true
@@ -334,7 +334,7 @@ func (m *Machine) owe(a *agent) {
 	}
 }
 
-// tellOwed answers the agents whose answers have come due in this step.
+// tellOwed answers the agents whose answers became due in this step.
 func (m *Machine) tellOwed() {
 	for _, a := range m.owing {
 		a.owed = false
@@ -343,7 +343,7 @@ func (m *Machine) tellOwed() {
 	m.owing = m.owing[:0]
 }
 
-// tellAgent answers an agent that waits.
+// tellAgent answers a waiting agent.
 func (m *Machine) tellAgent(a *agent) {
 	if !a.held {
 		return
@@ -361,10 +361,10 @@ func (m *Machine) tellAgent(a *agent) {
 	m.answer(a.call, p, nil)
 }
 
-// version is that of the last wish.
+// version returns the version of the last wish.
 func (m *Machine) version() uint64 { return uint64(m.epoch)<<agentVersion | m.wishes }
 
-// wanting is what is wanted of a node's containers.
+// wanting returns what is wanted of a node's containers.
 func (m *Machine) wanting(a *agent) (want []Wanted) {
 	for _, c := range a.node.conts {
 		if !c.running() {
@@ -397,7 +397,7 @@ func (m *Machine) wanting(a *agent) (want []Wanted) {
 	return want
 }
 
-// weight is a container's part of busy processors: what it was given, or its size.
+// weight returns a container's weight on busy processors: the weight it was given, or its size.
 func (c *container) weight() int64 {
 	if c.deed != nil && c.deed.weight > 0 {
 		return c.deed.weight
@@ -405,7 +405,7 @@ func (c *container) weight() int64 {
 	return max(c.size[heddle.CPU], c.limitOf()[heddle.CPU])
 }
 
-// caps is what an agent adds to what a node can do; nothing where there is none.
+// caps returns what an agent adds to a node's capabilities; nothing if there is no agent.
 func (a *agent) caps() heddle.Caps {
 	if a == nil {
 		return 0
@@ -413,7 +413,7 @@ func (a *agent) caps() heddle.Caps {
 	return a.can
 }
 
-// deadline is when an agent is to be looked at.
+// deadline returns when an agent must next be checked.
 func (a *agent) deadline() heddle.Time {
 	gone := a.seen.Plus(agentLease)
 	if a.held && !a.owed {
@@ -422,7 +422,7 @@ func (a *agent) deadline() heddle.Time {
 	return gone
 }
 
-// expire answers an agent whose time has come, and gives one up that is silent.
+// expire answers an agent whose answer is due, and gives up a silent one.
 func (a *agent) expire(m *Machine) heddle.Time {
 	n := a.node
 	switch {
@@ -445,7 +445,7 @@ func (a *agent) expire(m *Machine) heddle.Time {
 	return a.deadline()
 }
 
-// follow has a node's agent stand beside what took the node's place.
+// follow moves an agent to the node that replaced its own.
 func (a *agent) follow(n *node) {
 	if a != nil {
 		a.node.agent = nil
@@ -453,17 +453,17 @@ func (a *agent) follow(n *node) {
 	}
 }
 
-// AgentReport is what a node's agent is doing.
+// An AgentReport is what a node's agent is doing.
 type AgentReport struct {
 	Name   string
 	Can    heddle.Caps
 	Seen   int64 // milliseconds since 1970: last call
 	Behind bool  // it has yet to do what it was told, or to be told
 	Failed []AgentFailure
-	Disks  int64 // thousandths of the time that the node's disks were busy lately; negative where that is not known
+	Disks  int64 // thousandths of the time that the node's disks were busy lately; negative if unknown
 }
 
-// report is what an agent is doing, nil for none.
+// report returns what an agent is doing, or nil if there is no agent.
 func (a *agent) report(m *Machine) *AgentReport {
 	if a == nil {
 		return nil
@@ -472,10 +472,10 @@ func (a *agent) report(m *Machine) *AgentReport {
 	return &AgentReport{Name: a.name, Can: a.can, Seen: m.date(a.seen), Behind: a.changed || a.applied != a.told, Failed: failed, Disks: a.busy}
 }
 
-// AgentCounts says what became of node agents.
+// AgentCounts counts events of node agents.
 type AgentCounts struct {
-	Connected uint64 // starts of agents that were heard of
-	Lost      uint64 // that were silent for too long
-	Wishes    uint64 // that agents were told
-	Failed    uint64 // containers with which an agent could not do what it was told
+	Connected uint64 // starts of agents that were heard from
+	Lost      uint64 // silent for too long
+	Wishes    uint64 // told to agents
+	Failed    uint64 // containers to which an agent could not do what it was told
 }

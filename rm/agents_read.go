@@ -2,11 +2,11 @@ package rm
 
 import "heddle"
 
-// What agents read beside what they measure: which tasks run in containers, of which a master is otherwise asked one by one,
-// how much output maps left on their nodes, which is known sooner and costs no master anything, and what the heaps of masters
-// hold that do not say so themselves.
+// Agents also read files: which tasks run in containers, which a master would have to be asked one by one; how much
+// output maps left on their nodes, which is known sooner and costs no master anything; and what is in the heaps of
+// masters that do not report it themselves.
 
-// asks adds what files an agent is to read.
+// asks adds to a wish which files the agent is to read.
 func (m *Machine) asks(a *agent, p *AgentWish) {
 	f := &m.sch.Set.Feeds
 	if f.Output {
@@ -25,12 +25,12 @@ func (m *Machine) asks(a *agent, p *AgentWish) {
 	}
 }
 
-// mute reports whether a master has been asked what its heap holds, and has not said so for long.
+// mute reports whether a master was asked what its heap holds and has not answered for a long time.
 func (k *known) mute(m *Machine) bool {
 	return k.failures > 0 && (k.heapOf == never || m.now.Since(k.heapOf) >= heapEvery)
 }
 
-// tasksBy takes which tasks run in an agent's containers. Of a task that runs twice the first counts.
+// tasksBy takes which tasks run in an agent's containers. If a task runs twice, the first container counts.
 func (m *Machine) tasksBy(a *agent, tasks []TaskIn) {
 	for _, t := range tasks {
 		c := m.container(t.Container)
@@ -47,8 +47,8 @@ func (m *Machine) tasksBy(a *agent, tasks []TaskIn) {
 	}
 }
 
-// outputsBy takes which map outputs lie on an agent's node. Each is said again and again, and counts once: the first that
-// there is of a task, and another one where the node of the first is gone.
+// outputsBy takes which map outputs are on an agent's node. Agents repeat each output, and it counts once: the first
+// one of a task counts, and another one if the node of the first is gone.
 func (m *Machine) outputsBy(a *agent, outputs []MapOutput) {
 	if !m.sch.Set.Feeds.Output {
 		return
@@ -70,7 +70,7 @@ func (m *Machine) outputsBy(a *agent, outputs []MapOutput) {
 	}
 }
 
-// heapsBy takes what an agent read of masters' heaps.
+// heapsBy takes what an agent read about masters' heaps.
 func (m *Machine) heapsBy(a *agent, heaps []MasterHeap) {
 	for _, h := range heaps {
 		c := m.container(h.Container)

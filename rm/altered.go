@@ -6,19 +6,19 @@ import (
 	"heddle"
 )
 
-// sayEvery is how often the log hears at the most that containers of a node are weighed, or that they are resized.
+// sayEvery is the least time between two log entries about weighed, or about resized, containers of a node.
 const sayEvery = heddle.Second
 
-// unsaid is what the log has yet to hear of a node, by what may be many.
+// unsaid is what is still to be logged about a node, for each alteration that can be frequent.
 type unsaid struct {
-	waits bool // the node is among those with something that the log has yet to hear
+	waits bool // the node is in Machine.unsaid
 	of    [numAlterations - Weighed]struct {
-		said heddle.Time // when it heard last
+		said heddle.Time // time of the last entry
 		Altered
 	}
 }
 
-// altered has the log told what is to be made of a container. A shell with agents of its own watches decisions instead.
+// altered logs an alteration of a container. A shell with its own agents watches decisions instead.
 func (m *Machine) altered(c *container, what Alteration, agent bool) {
 	if m.cfg.Agent {
 		return
@@ -42,7 +42,7 @@ func (m *Machine) altered(c *container, what Alteration, agent bool) {
 	m.sayAt = min(m.sayAt, u.said.Plus(sayEvery))
 }
 
-// say tells the log what it has yet to hear and is due.
+// say logs what is due.
 func (m *Machine) say() {
 	m.sayAt = never
 	m.unsaid = slices.DeleteFunc(m.unsaid, func(n *node) bool {

@@ -7,14 +7,14 @@ import (
 	"heddle"
 )
 
-// An Amount is an amount of resources as reports tell it, to readers who do not know what this cluster counts.
+// An Amount is an amount of resources in reports, for readers who do not know which resources this cluster counts.
 type Amount struct {
 	MemoryMiB int64            `json:"memory_mib"`
 	Vcores    float64          `json:"vcores"`          // to thousandths
-	Extra     map[string]int64 `json:"extra,omitempty"` // what a site counts beside them, by name, where there is some
+	Extra     map[string]int64 `json:"extra,omitempty"` // further resources that the site counts, by name
 }
 
-// AmountOf returns r with the names of what is counted in heddle.Extra1 and Extra2.
+// AmountOf returns r as an Amount. extra names what is counted in heddle.Extra1 and Extra2.
 func AmountOf(r heddle.Resource, extra ...string) Amount {
 	a := Amount{MemoryMiB: r[heddle.Memory], Vcores: float64(r[heddle.CPU]) / 1000}
 	for i, name := range extra[:min(len(extra), heddle.NumDims-int(heddle.Extra1))] {
@@ -28,7 +28,7 @@ func AmountOf(r heddle.Resource, extra ...string) Amount {
 	return a
 }
 
-// Resource returns a where what is counted in heddle.Extra1 and Extra2 has these names. What has another is left out.
+// Resource returns a as a resource. extra names what is counted in heddle.Extra1 and Extra2; other names are left out.
 func (a Amount) Resource(extra ...string) heddle.Resource {
 	r := heddle.Of(a.MemoryMiB, int64(math.Round(a.Vcores*1000)))
 	for i, name := range extra[:min(len(extra), heddle.NumDims-int(heddle.Extra1))] {
@@ -37,10 +37,10 @@ func (a Amount) Resource(extra ...string) heddle.Resource {
 	return r
 }
 
-// IsZero reports whether there is none of anything.
+// IsZero reports whether a is empty.
 func (a Amount) IsZero() bool { return a.MemoryMiB == 0 && a.Vcores == 0 && len(a.Extra) == 0 }
 
-// ShareOf is how much of total a is, 0 to 1: of memory alone, or of the resource it is most of.
+// ShareOf returns the share of total that a is, 0 to 1: of memory only, or of its dominant resource.
 func ShareOf(a, total heddle.Resource, memoryOnly bool) float64 {
 	switch {
 	case !memoryOnly:
@@ -51,11 +51,11 @@ func ShareOf(a, total heddle.Resource, memoryOnly bool) float64 {
 	return float64(a[heddle.Memory]) / float64(total[heddle.Memory])
 }
 
-// A Fraction is a part of something, 1 for all of it and below 0 where that does not apply. In JSON it is in per cent,
-// with at most three digits behind the point, and −1 where it does not apply.
+// A Fraction is a part of something: 1 for all of it, below 0 if it does not apply. In JSON it is in per cent, with at
+// most three decimals, and −1 if it does not apply.
 type Fraction float64
 
-// Of is so large a part of an amount, rounded down.
+// Of returns this fraction of an amount, rounded down.
 func (f Fraction) Of(r heddle.Resource) heddle.Resource {
 	for d := range r {
 		r[d] = int64(float64(r[d]) * float64(f))

@@ -6,13 +6,13 @@ import (
 	"heddle"
 )
 
-// queueInfos are the queues as they are in the cluster that there is: what amounts come to in it is worked out.
+// queueInfos returns the queues for the current cluster, with absolute amounts worked out for its size.
 func (m *Machine) queueInfos() []QueueInfo {
 	if !slices.ContainsFunc(m.sch.Queues, func(q QueueInfo) bool { return q.Amounts }) {
 		return m.sch.Queues
 	}
 	total, queues := m.core.View().Total(), slices.Clone(m.sch.Queues)
-	within := make([]heddle.Resource, len(queues)) // what the queues below one are to have together
+	within := make([]heddle.Resource, len(queues)) // minimum shares of a queue's children together
 	for i := range queues {
 		if q := &queues[i]; q.Amounts && q.Parent != heddle.NoQueue {
 			within[q.Parent] = within[q.Parent].Plus(q.MinShare).Min(heddle.Unbounded)
@@ -28,8 +28,8 @@ func (m *Machine) queueInfos() []QueueInfo {
 	return queues
 }
 
-// size works out what a queue has below another in a cluster of that size. All that are below the other one are to have as much
-// as within. It divides in 32 bits, as the scheduler does.
+// size works out what a queue gets from its parent in a cluster of the given total. within is the sum of the minimum
+// shares of all queues below that parent. It divides in 32 bits, as the scheduler does.
 func (q *QueueInfo) size(above *QueueInfo, within, total heddle.Resource, memoryOnly bool) {
 	q.Absolute, q.AbsoluteMax = above.Absolute*q.Capacity, above.AbsoluteMax*q.Max
 	q.Least, q.Most = q.Absolute.Of(total), q.AbsoluteMax.Of(total)

@@ -14,54 +14,54 @@ import (
 type app struct {
 	Submission
 	standing
-	stored    standing     // where changes of it are on their way to the disk: what it is there
+	stored    standing     // if changes are on their way to the disk: what the disk has
 	changes   int          // on their way
-	aid       heddle.AppID // heddle.NoApp where the core does not know it
+	aid       heddle.AppID // heddle.NoApp if the core does not know it
 	user      string
 	framework heddle.Framework
 	state     appState
 	before    AppState // of appFinalSaving: what clients see
-	target    appState // likewise: what follows
+	target    appState // likewise: the state that follows
 	final     FinalStatus
 	diag      string
-	saved     []Call     // wait for its submission, or for its end, to be stored
+	saved     []Call     // wait until its submission, or its end, is stored
 	gone      bool       // its master's container ended while the end was being stored
-	kill      string     // it was killed while its submission was being stored: why
-	killers   []Call     // wait for that kill to be stored
-	moveWhy   heddle.Why // why the core turned the last move down
-	why       heddle.Why // why the application was not taken in
-	nodes     []*node    // that ran something of it and have not been told to clean up
+	kill      string     // why it was killed while its submission was being stored
+	killers   []Call     // wait until that kill is stored
+	moveWhy   heddle.Why // why the core refused the last move
+	why       heddle.Why // why the application was not accepted
+	nodes     []*node    // ran something of it and have not been told to clean up
 	onNodes   slab.Bits  // likewise, by heddle.NodeID
 	logs      logs
-	reading   *reading                // of what its client left beside the submission; nil for none under way
-	known     *known                  // what is known beside YARN's protocols; nil where nobody goes by it
-	placed    map[int32]heddle.NodeID // the maps of whose output the core knows where it lies
-	counted   int                     // bytes of its submission that count among its user's
+	reading   *reading                // of the files its client left beside the submission; nil if none is under way
+	known     *known                  // from outside YARN's protocols; nil if no policy uses it
+	placed    map[int32]heddle.NodeID // maps whose output location the core knows
+	counted   int                     // bytes of its submission that count towards its user's limit
 	closed    bool                    // the core was told of its end
 	most      demand
-	noted     bool  // something was remembered of it
-	live      int64 // MiB: the most that lived in the heap of one of its masters, as far as it was measured
-	beside    int64 // MiB: what was used beside it then
+	noted     bool  // something about it was remembered
+	live      int64 // MiB: the most live heap of one of its masters, if measured
+	beside    int64 // MiB: what was used beside the heap then
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
 	timer                                  timer // of its lifetime, and then of its logs
 	attempts                               []*attempt
-	taken                                  int32 // no attempt gets a number up to this one
-	recovered                              bool  // was there before the start
+	taken                                  int32 // attempt numbers up to this one are taken
+	recovered                              bool  // existed before the start
 	memorySeconds, vcoreSeconds            float64
 	preMemorySeconds, preVcoreSecs         float64
 	preemptedWorkers, preemptedMain        int
-	stale, viewed                          bool // not as views show it; in views at all
+	stale, viewed                          bool // views are out of date; it is in views at all
 }
 
-// A standing is what can be changed of an application while it lives.
+// A standing is what can be changed about an application while it lives.
 type standing struct {
 	queue    string // path
 	priority int32
 	lifetime int64 // when it is killed, milliseconds since 1970; 0 for never
 }
 
-// shown is an application's standing as others may see it: what a start would find again.
+// shown returns the standing that others may see: what a restart would recover.
 func (a *app) shown() standing {
 	if a.changes > 0 {
 		return a.stored
@@ -69,7 +69,7 @@ func (a *app) shown() standing {
 	return a.standing
 }
 
-// change gives an application another standing, which is shown when it is stored; then runs then.
+// change gives an application another standing, which is shown once it is stored; then runs after that.
 func (m *Machine) change(a *app, to standing, then func()) {
 	if a.changes == 0 {
 		a.stored = a.standing
@@ -85,7 +85,7 @@ func (m *Machine) change(a *app, to standing, then func()) {
 	}, Change{App: a.record()})
 }
 
-// newest is the newest attempt, nil before the first.
+// newest returns the newest attempt, or nil before the first.
 func (a *app) newest() *attempt {
 	if len(a.attempts) == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (m *Machine) current() iter.Seq2[*app, *attempt] {
 	}
 }
 
-// admitted is the core having taken an application in.
+// admitted handles the core's acceptance of an application.
 func (m *Machine) admitted(a *app) {
 	m.stale(a)
 	if !m.telling {
@@ -112,8 +112,8 @@ func (m *Machine) admitted(a *app) {
 	}
 }
 
-// rejected is the core having turned down an application, or its move to another queue. Asks above the largest
-// container are refused before they come so far.
+// rejected handles the core's refusal of an application or of its move to another queue. Asks above the largest
+// container are refused before they get this far.
 func (m *Machine) rejected(a *app, why heddle.Why) {
 	a.moveWhy = why
 	if a.state != appSubmitted {
@@ -124,7 +124,7 @@ func (m *Machine) rejected(a *app, why heddle.Why) {
 	m.end(a, appFailed, Failed, text("Application %s was not taken into queue %s by user %s: %s", a.ID, a.queue, a.user, whyText(why)))
 }
 
-// begin hands an application to the core. running says that its master is at work already.
+// begin hands an application to the core. running says that its master is already running.
 func (m *Machine) begin(a *app, running bool) {
 	m.stale(a)
 	a.become(appSubmitted)
@@ -148,14 +148,14 @@ func (m *Machine) begin(a *app, running bool) {
 	})
 }
 
-// offer has nodes with room offered for what an application asks, at once instead of as they report in.
+// offer has the nodes with room offered for an application's asks, at once instead of at their next heartbeats.
 func (m *Machine) offer(a *app) {
 	if m.Ready() && a.aid != heddle.NoApp && !m.cfg.Stock {
 		m.step(heddle.Offer{App: a.aid})
 	}
 }
 
-// end stores how an application ended and ends it once that is stored. target is appFinishing where its master has
+// end stores how an application ended and ends it once that is stored. target is appFinishing if its master has
 // unregistered and is still there.
 func (m *Machine) end(a *app, target appState, final FinalStatus, diagnostics string) {
 	if a.state.ending() || a.state.isOver() {
@@ -178,7 +178,7 @@ func (m *Machine) end(a *app, target appState, final FinalStatus, diagnostics st
 	m.commit(func() { m.endStored(a) }, changes...)
 }
 
-// endStored is an application's end being durable: those who wait for it are told.
+// endStored is called when an application's end is durable, and answers those who wait for it.
 func (m *Machine) endStored(a *app) {
 	m.stale(a)
 	a.become(a.target)
@@ -194,8 +194,8 @@ func (m *Machine) endStored(a *app) {
 	}
 }
 
-// close is the end of an application for the cluster: everything it held is free, every node that ran something
-// of it cleans up.
+// close ends an application for the cluster: everything it held is released, and every node that ran something of it
+// cleans up.
 func (m *Machine) close(a *app) {
 	if a.closed {
 		return
@@ -233,7 +233,7 @@ func (m *Machine) close(a *app) {
 	}
 	m.awaitLogs(a)
 	a.nodes, a.onNodes, a.placed = nil, nil, nil
-	changes := append(m.keepRun(a), Change{App: a.record()}) // with what it held in the end
+	changes := append(m.keepRun(a), Change{App: a.record()}) // with its final resource use
 	m.commit(nil, changes...)
 	a.forget()
 	_, known := m.queues[a.queue]
@@ -242,10 +242,10 @@ func (m *Machine) close(a *app) {
 	m.trim()
 }
 
-// forget lets go of what is kept encoded of an application whose end is stored: no record of it follows.
+// forget drops what is kept encoded of an application whose end is stored: no record of it follows.
 func (a *app) forget() { a.Context, a.Rest, a.LogContext = nil, nil, nil }
 
-// trim forgets the oldest applications that are over, beyond so many.
+// trim forgets the oldest completed applications beyond the configured number.
 func (m *Machine) trim() {
 	n := len(m.over) - m.cfg.MaxCompleted
 	if n <= 0 {
@@ -272,7 +272,7 @@ func (a *app) ranOn(n *node) {
 	}
 }
 
-// charge adds what a container held to what its application used.
+// charge adds a container's resource use to its application's.
 func (m *Machine) charge(c *container) {
 	memory, vcores := c.held(m.now)
 	a := c.attempt.app
@@ -280,7 +280,7 @@ func (m *Machine) charge(c *container) {
 	a.vcoreSeconds += vcores
 }
 
-// preempted counts a container taken from an application.
+// preempted counts a container that was preempted from an application.
 func (m *Machine) preempted(c *container) {
 	memory, vcores := c.held(m.now)
 	a := c.attempt.app
@@ -293,7 +293,7 @@ func (m *Machine) preempted(c *container) {
 	}
 }
 
-// record is what is kept of an application.
+// record returns what is stored of an application.
 func (a *app) record() *AppRecord {
 	rec := &AppRecord{
 		ID: a.ID, User: a.user, Queue: a.queue, Priority: a.priority, Submitted: a.submitted, Started: a.started,
@@ -311,7 +311,7 @@ func (a *app) record() *AppRecord {
 	if state.isOver() {
 		rec.State = state.String()
 	}
-	if a.finished != 0 { // what starts masters is of no more use
+	if a.finished != 0 { // what starts masters is no longer needed
 		rec.Context = a.Rest
 	}
 	if t := a.newest(); t != nil {

@@ -9,42 +9,42 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Masters are asked what no protocol tells: how far tasks are, what those used that have ended, what a heap holds. A
-// master is asked only where a policy goes by the answer ([heddle/policy.Feeds]), for the kinds of tasks that it goes by,
-// while there are such tasks, and never again before it has answered.
+// Masters are asked what no protocol tells: how far tasks are, what completed tasks used, what a heap holds. A master
+// is asked only if a policy uses the answer ([heddle/policy.Feeds]), for the kinds of tasks that the policy uses, while
+// there are such tasks, and never again before it has answered.
 
 const (
-	askEvery   = 5 * heddle.Second  // at the most often; tasks report to their master every 6 s unless the job says otherwise
+	askEvery   = 5 * heddle.Second  // at most this often; tasks report to their master every 6 s unless the job says otherwise
 	askSlowest = heddle.Minute      // a master that does not answer
-	askWithin  = 4 * heddle.Second  // for all of an answer
-	heapEvery  = 30 * heddle.Second // of a master's heap
+	askWithin  = 4 * heddle.Second  // for a whole answer
+	heapEvery  = 30 * heddle.Second // for a master's heap
 	heapFirst  = 10 * heddle.Second // after it registered
-	mostAsked  = 50                 // tasks that are looked at one by one for one answer
-	mostPeaks  = 20                 // tasks of a kind whose use of memory is asked for
-	mostTasks  = 50_000             // that are kept in mind of an application
-	mostTries  = 3                  // to find out where an ended task's output lies
-	mostSpoken = 256                // bytes that are kept of why a master did not answer
+	mostAsked  = 50                 // tasks examined one by one per answer
+	mostPeaks  = 20                 // tasks of a kind whose memory use is asked for
+	mostTasks  = 50_000             // kept in mind per application
+	mostTries  = 3                  // to find out where a completed task's output is
+	mostSpoken = 256                // bytes kept of the reason why a master did not answer
 	everyKind  = policy.Kinds(1<<heddle.NumKinds - 1)
 )
 
-// known is what is known of a running application beside YARN's protocols.
+// known is what is known of a running application from outside YARN's protocols.
 type known struct {
 	timer   timer
 	attempt *attempt
-	asked   *AskMaster  // that has not been answered; nil for none
-	more    bool        // the next one is only of single tasks, which the last answer has shown to be of interest
+	asked   *AskMaster  // not answered yet; nil for none
+	more    bool        // the next question is only about single tasks that the last answer showed to be of interest
 	heapAt  heddle.Time // when to ask for the heap
 	heap    HeapNews
-	heapOf  heddle.Time // when it was said; never for not yet
+	heapOf  heddle.Time // when it was reported; never if it was not
 
-	at       heddle.Time // of the last answer; never for none
-	failed   string      // why the last one failed; "" where it did not
-	failures int         // one after the other
+	at       heddle.Time // of the last answer; never if there was none
+	failed   string      // why the last question failed; "" if it did not
+	failures int         // in a row
 	requests int64
 	bytes    int64
 
 	tasks     map[Task]*known1
-	peaks     [heddle.NumKinds]int // tasks whose use of memory was told
+	peaks     [heddle.NumKinds]int // tasks whose memory use was reported
 	executors []ExecutorNews
 }
 
@@ -53,17 +53,17 @@ type known1 struct {
 	state     TaskState
 	progress  float64
 	container ids.Container
-	node      heddle.NodeID // where its container is or was; heddle.NoNode for unknown
+	node      heddle.NodeID // where its container is or was; heddle.NoNode if unknown
 	counted   bool
-	told      bool // the core knows where its output lies
-	asked     int  // how often it was looked at by itself
+	told      bool // the core knows where its output is
+	asked     int  // how often it was asked about individually
 }
 
-// wanted is what policies go by of an application, of what its master can tell.
+// wanted is what policies use of the things that an application's master can tell.
 type wanted struct {
 	progress policy.Kinds // how far tasks of these kinds are
-	output   bool         // how much map output lies where
-	peaks    bool         // how much memory tasks used that ended
+	output   bool         // how much map output is where
+	peaks    bool         // how much memory completed tasks used
 	heap     bool         // what the master's heap holds
 }
 
@@ -84,12 +84,12 @@ func (m *Machine) wanted(a *app) (w wanted) {
 	return w
 }
 
-// counters reports whether what a task of a kind used is of interest; told says whether it is known where its output lies.
+// counters reports whether the counters of a task of a kind are wanted; told says whether its output's place is known.
 func (w *wanted) counters(k *known, kind heddle.Kind, told bool) bool {
 	return w.output && kind == heddle.Map && !told || w.peaks && k.peaks[kind] < mostPeaks
 }
 
-// inquire begins to ask a master that has registered, where anybody goes by what it says.
+// inquire begins to ask a registered master, if a policy uses what it says.
 func (m *Machine) inquire(t *attempt) {
 	a := t.app
 	m.hush(a)
@@ -107,23 +107,23 @@ func (m *Machine) inquire(t *attempt) {
 	m.timers.by(&k.timer, k, m.now.Plus(askEvery))
 }
 
-// hush asks an application's master nothing any more.
+// hush stops asking an application's master.
 func (m *Machine) hush(a *app) {
 	if a.known != nil {
 		m.timers.stop(&a.known.timer)
-		a.known.attempt = nil // its answer is nobody's
+		a.known.attempt = nil // its answer is ignored
 		a.known = nil
 	}
 }
 
-// expire asks what there is to be asked.
+// expire asks the next question, if there is one.
 func (k *known) expire(m *Machine) heddle.Time {
 	t := k.attempt
 	if t == nil || t.state.isOver() || t.stopping || t.app.aid == heddle.NoApp {
 		return never
 	}
 	if k.asked != nil {
-		return never // its answer goes on
+		return never // its answer sets the timer again
 	}
 	q := k.question(m)
 	if q == nil {
@@ -134,10 +134,10 @@ func (k *known) expire(m *Machine) heddle.Time {
 	return never
 }
 
-// askEvery is how often masters are asked that answer.
+// askEvery returns how often masters that answer are asked.
 func (m *Machine) askEvery() heddle.Span { return max(askEvery, m.sch.Set.Feeds.Progress) }
 
-// question is what to ask a master now; nil for nothing.
+// question returns what to ask a master now; nil for nothing.
 func (k *known) question(m *Machine) *AskMaster {
 	t := k.attempt
 	w := m.wanted(t.app)
@@ -167,8 +167,8 @@ func (k *known) question(m *Machine) *AskMaster {
 	return q
 }
 
-// oneByOne adds the tasks that are to be looked at by themselves: those that run in a container that is not known, and
-// those that ended and were not counted. There are as many as may be at a time, those first that were asked for least.
+// oneByOne adds the tasks to ask about individually: those that run in an unknown container, and those that completed
+// and were not counted. It adds as many as are allowed at a time, the ones asked about least often first.
 func (k *known) oneByOne(m *Machine, q *AskMaster, w *wanted) {
 	var runs, counts few
 	for of, x := range k.tasks { // order: few has one
@@ -181,7 +181,7 @@ func (k *known) oneByOne(m *Machine, q *AskMaster, w *wanted) {
 	}
 	for _, c := range counts {
 		q.Counters = append(q.Counters, c.task)
-		if w.output && c.task.Kind == heddle.Map && c.known.node == heddle.NoNode { // where what it left lies
+		if w.output && c.task.Kind == heddle.Map && c.known.node == heddle.NoNode { // to find out where its output is
 			q.Containers = append(q.Containers, c.task)
 		}
 		c.known.asked++
@@ -192,12 +192,12 @@ func (k *known) oneByOne(m *Machine, q *AskMaster, w *wanted) {
 	}
 }
 
-// few are the first of many candidates, as many as may be asked for at a time, in order.
+// few holds the first of many candidates, in order: as many as may be asked for at a time.
 type few []candidate
 
-// A candidate is a task that is to be looked at by itself.
+// A candidate is a task to ask about individually.
 type candidate struct {
-	asked int // how often it was before
+	asked int // how often it was asked about before
 	task  Task
 	known *known1
 }
@@ -217,11 +217,11 @@ func (f *few) add(c candidate) {
 	*f = slices.Insert(*f, i, c)
 }
 
-// told takes what a master said.
+// told takes a master's answer.
 func (m *Machine) told(p *MasterTold) {
 	t := m.liveAttempt(p.Attempt)
 	if t == nil || t.app.known == nil || t.app.known.asked == nil {
-		return // nobody asked, or nobody does any more
+		return // nothing was asked, or the answer is no longer wanted
 	}
 	k := t.app.known
 	q := k.asked
@@ -258,7 +258,7 @@ func (m *Machine) heapTold(k *known, h HeapNews) {
 	}
 }
 
-// task is what is known of a task, to be added to; nil where there can be no such task, or too many are known.
+// task returns the entry of a task, creating it if needed; nil if there can be no such task, or too many are known.
 func (k *known) task(of Task) *known1 {
 	x := k.tasks[of]
 	if x == nil {
@@ -271,7 +271,7 @@ func (k *known) task(of Task) *known1 {
 	return x
 }
 
-// place notes that the core knows where the output of a map lies. The next master of the application does not tell it again.
+// place notes that the core knows where the output of a map is, so that the next master does not tell it again.
 func (k *known) place(of Task, x *known1) {
 	x.told = true
 	a := k.attempt.app
@@ -281,7 +281,7 @@ func (k *known) place(of Task, x *known1) {
 	a.placed[of.Index] = x.node
 }
 
-// taskTold takes what a master said of a task, and tells the core.
+// taskTold takes what a master said about a task, and tells the core.
 func (m *Machine) taskTold(k *known, p *TaskNews) {
 	x := k.task(p.Task)
 	if x == nil {
@@ -292,7 +292,7 @@ func (m *Machine) taskTold(k *known, p *TaskNews) {
 	}
 	if id := p.Container; !id.IsZero() && id.Attempt.App == k.attempt.id.App {
 		x.container = id
-		if c := m.container(id); x.told { // it is known where its output lies
+		if c := m.container(id); x.told { // the location of its output is known
 		} else if c != nil {
 			x.node = c.node.nid
 		} else if n := m.nodeAt(p.NodeHTTP); n != nil {
@@ -309,7 +309,7 @@ func (m *Machine) taskTold(k *known, p *TaskNews) {
 	}
 }
 
-// counted tells the core what a task used that has ended.
+// counted tells the core what a completed task used.
 func (m *Machine) counted(k *known, x *known1, p *TaskNews) {
 	a := k.attempt.app
 	if p.Memory > 0 && p.Memory <= maxAmount {
@@ -322,10 +322,10 @@ func (m *Machine) counted(k *known, x *known1, p *TaskNews) {
 	}
 }
 
-// maxBytes is more map output than a task has; sums over all tasks still fit.
+// maxBytes is more map output than any task has; sums over all tasks still fit.
 const maxBytes = 1 << 44
 
-// sparkTold takes how far a Spark application is: as far as the stages that run are, all together.
+// sparkTold takes the progress of a Spark application: that of all its running stages together.
 func (m *Machine) sparkTold(k *known, p *MasterTold) {
 	k.executors = p.Executors
 	var done, tasks int64
@@ -344,7 +344,7 @@ func (m *Machine) sparkTold(k *known, p *MasterTold) {
 	}
 }
 
-// nodeAt is the node whose pages are at host:port, nil for none.
+// nodeAt returns the node with this web address (host:port), or nil.
 func (m *Machine) nodeAt(http string) *node {
 	if http == "" {
 		return nil
@@ -357,23 +357,23 @@ func (m *Machine) nodeAt(http string) *node {
 	return nil
 }
 
-// Known is what an application's master told over REST, and how old it is.
+// Known is what an application's master reported over REST, and how old it is.
 type Known struct {
 	Age      int64  `json:"age_ms"` // since the last answer; −1 before the first
-	Failed   string `json:"failed"` // why the last call failed; "" where it did not
+	Failed   string `json:"failed"` // why the last call failed; "" if it did not
 	Requests int64  `json:"requests"`
 	Bytes    int64  `json:"bytes"`
-	Running  int    `json:"running"`     // tasks that are known to run
-	Done     int    `json:"done"`        // … and that ended well
-	Measured int    `json:"measured"`    // of those: what they used is known
-	Progress int    `json:"progress"`    // of the tasks that run, in percent, on average
-	Heap     int64  `json:"heap_mib"`    // that is live in the master; 0 where nobody asks
-	HeapAge  int64  `json:"heap_age_ms"` // since that was said; −1 for not yet
-	Active   int    `json:"active"`      // tasks that run in Spark's executors
-	Blocks   int64  `json:"blocks_mib"`  // that these store
+	Running  int    `json:"running"`     // tasks known to be running
+	Done     int    `json:"done"`        // tasks that succeeded
+	Measured int    `json:"measured"`    // of those, tasks whose use is known
+	Progress int    `json:"progress"`    // average of the running tasks, in percent
+	Heap     int64  `json:"heap_mib"`    // live in the master; 0 if nobody asks
+	HeapAge  int64  `json:"heap_age_ms"` // since the heap was reported; −1 if it was not
+	Active   int    `json:"active"`      // tasks running in Spark executors
+	Blocks   int64  `json:"blocks_mib"`  // stored by the executors
 }
 
-// known is what is known of an application beside YARN's protocols, nil where nobody asks.
+// known returns what is known of an application from outside YARN's protocols, or nil if nobody asks.
 func (r Reports) known(a *app) *Known {
 	k := a.known
 	if k == nil {

@@ -19,43 +19,43 @@ type attempt struct {
 	id     ids.Attempt
 	state  attemptState
 	master *container
-	// What is known of the master's container after it ended, or before it was found again.
+	// What is known of the master's container after it ended, or before it was recovered.
 	masterID   ids.Container
 	masterNode ids.Node
 	masterHTTP string
-	heap       int64 // MiB of Java heap that it was cut to; 0 where its container is what was asked for
+	heap       int64 // MiB to which its Java heap was cut; 0 if its container has the size asked for
 
 	host, url string
 	port      int32
 	progress  float32
 	diag      string
-	final     FinalStatus // what the master said as it unregistered
+	final     FinalStatus // what the master reported when it unregistered
 	exit      int32
 
 	responseID int32
 	last       *Allocated
 	seen       heddle.Time
 	began      heddle.Time
-	ended      heddle.Time // never before it has
+	ended      heddle.Time // never if it has not
 
 	seq      int64                  // of its containers
 	granted  []*container           // not yet fetched
-	finished []ended                // its master is to hear of
-	sent     []told                 // known to have arrived with its next call
-	own      slab.Index[*container] // of this incarnation, by the number in their ids; untold stands for those that ended
-	found    map[int64]*container   // of earlier ones, by the number in their ids
-	heard    map[ids.Container]bool // likewise, ends that are known: true once its master has them; see wasHere
+	finished []ended                // its master has yet to hear of
+	sent     []told                 // their receipt is known with the master's next call
+	own      slab.Index[*container] // of this incarnation, by the number in their ids; untold stands for ended ones
+	found    map[int64]*container   // of earlier incarnations, by the number in their ids
+	heard    map[ids.Container]bool // likewise, known ends: true once the master has them; see wasHere
 	updated  map[ids.Node]nodeNews  // for its master
-	tokens   slab.Bits              // nodes it was given tokens for, by heddle.NodeID
+	tokens   slab.Bits              // nodes that it has tokens for, by heddle.NodeID
 	table
 	black    map[string]bool
-	releases map[ids.Container]bool // given back before their nodes came again after a restart
-	stopping bool                   // its end is on its way
+	releases map[ids.Container]bool // released before their nodes came back after a restart
+	stopping bool                   // its end is under way
 	holds    holding                // what its containers hold
 	timer    timer
 }
 
-// newAttempt makes the next run of an application's master.
+// newAttempt creates the next attempt of an application.
 func (m *Machine) newAttempt(a *app) *attempt {
 	last := a.taken
 	if t := a.newest(); t != nil {
@@ -71,7 +71,7 @@ func (m *Machine) newAttempt(a *app) *attempt {
 	return t
 }
 
-// registered reports whether the master is at work.
+// registered reports whether the master has registered.
 func (t *attempt) registered() bool { return t.responseID != unregistered }
 
 // finish ends an attempt.
@@ -84,7 +84,7 @@ func (t *attempt) finish(m *Machine, state attemptState) {
 	}
 }
 
-// drop lets go of what only a live attempt needs.
+// drop releases what only a live attempt needs.
 func (t *attempt) drop() {
 	t.last, t.table, t.black, t.granted, t.releases, t.updated, t.heard = nil, table{}, nil, nil, nil, nil, nil
 	for i := range t.finished {
@@ -101,16 +101,16 @@ func (t *attempt) drop() {
 	}
 }
 
-// unfetch takes back a grant that the master has not fetched; the core asks again by itself.
+// unfetch withdraws a grant that the master has not fetched; the core asks again by itself.
 func (t *attempt) unfetch(c *container) {
 	if i := slices.Index(t.granted, c); i >= 0 {
 		t.granted = slices.Delete(t.granted, i, i+1)
 	}
 }
 
-// masterGranted is the container of a master: it is stored, then started.
+// masterGranted stores the container granted to a master, and then starts it.
 func (m *Machine) masterGranted(t *attempt, c *container) {
-	if t.state.isOver() { // while the end of its application is being stored; it goes with it
+	if t.state.isOver() { // while the end of its application is being stored, which ends the container too
 		return
 	}
 	t.master, t.masterID, t.masterNode, t.masterHTTP = c, c.id(), c.node.id, c.node.http
@@ -134,7 +134,7 @@ func (m *Machine) launch(t *attempt, c *container) {
 	})
 }
 
-// launchDone is a NodeManager having started a master, or not.
+// launchDone handles the result of starting a master on a NodeManager.
 func (m *Machine) launchDone(q *Started) {
 	t := m.attemptOf(q.Container.Attempt)
 	if t == nil || t.masterID != q.Container || t.master == nil || t.state.isOver() || t.stopping || t.master.over() {
@@ -158,7 +158,7 @@ func (m *Machine) launchDone(q *Started) {
 	}
 }
 
-// masterEnded is a master's container having ended.
+// masterEnded handles the end of a master's container.
 func (m *Machine) masterEnded(t *attempt, status int32, diagnostics string) {
 	a := t.app
 	t.exit = status
@@ -172,14 +172,14 @@ func (m *Machine) masterEnded(t *attempt, status int32, diagnostics string) {
 	m.failAttempt(t, status, text("AM Container for %s exited with  exitCode: %d\nFailing this attempt.Diagnostics: %s", t.id, status, diagnostics))
 }
 
-// masterGone is the end of the master of an application of which it is known how it ends.
+// masterGone handles the end of the master of an application whose outcome is already known.
 func (m *Machine) masterGone(a *app) {
 	if a.gone = true; a.state == appFinishing {
 		m.close(a)
 	}
 }
 
-// failAttempt ends an attempt that failed, and starts the next one or gives the application up.
+// failAttempt ends a failed attempt, and starts the next one or gives the application up.
 func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	if t.state.isOver() || t.stopping {
 		return
@@ -216,30 +216,30 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	a.become(appAccepted)
 	m.forgetAttempts(a)
 	m.newAttempt(a)
-	if !waited && m.Ready() { // what the last one waited for is the next one's; during a start all that is asked for waits
+	if !waited && m.Ready() { // the next attempt inherits the request that the last one waited for; during a start all requests wait
 		m.step(heddle.Attempt{App: a.aid, Master: a.Master, Full: a.tooSmall() > 0})
 		m.offer(a)
 	}
 }
 
-// exhausted reports whether an application, whose last attempt failed, has no other one left.
+// exhausted reports whether an application whose last attempt failed has no attempts left.
 func (m *Machine) exhausted(a *app) bool {
 	return m.failures(a) >= a.MaxAttempts || a.MaxAttempts == 1
 }
 
-// giveUp ends an application that has no attempt left.
+// giveUp ends an application that has no attempts left.
 func (m *Machine) giveUp(a *app) {
 	m.end(a, appFailed, Failed, text("Application %s failed %d times due to %s. Failing the application.", a.ID, a.MaxAttempts, a.newest().diag))
 }
 
-// abandon ends what an attempt holds and asks for whose master's container was never found again after a start:
-// with no end of a master the core knows nothing of it.
+// abandon releases what an attempt holds and asks for if its master's container was not found after a restart: without
+// the end of a master's container the core does not know that the attempt is over.
 func (m *Machine) abandon(t *attempt) {
 	if t.app.aid == heddle.NoApp {
 		return
 	}
 	m.withdraw(t)
-	m.step(heddle.Acquire{App: t.app.aid}) // nothing that is given back is owed again
+	m.step(heddle.Acquire{App: t.app.aid}) // nothing that is released is owed again
 	m.withdraw(t)
 	m.ending = textCompleted
 	for _, c := range byAge(t.held) {
@@ -248,24 +248,24 @@ func (m *Machine) abandon(t *attempt) {
 	m.ending = ""
 }
 
-// byItself reports whether an attempt failed, and not for what others did.
+// byItself reports whether an attempt failed by its own fault.
 func (t *attempt) byItself() bool {
 	others := []heddle.ExitStatus{heddle.Preempted, heddle.Aborted, heddle.DisksFailed, heddle.KilledByRM}
 	return t.state == attemptFailed && !slices.Contains(others, heddle.ExitStatus(t.exit))
 }
 
-// failures counts the attempts of an application that failed by their own fault, lately where it says so.
+// failures counts an application's attempts that failed by their own fault, within its failure window if it has one.
 func (m *Machine) failures(a *app) int32 {
 	n := int32(0)
 	for _, t := range a.attempts {
-		if t.heap == 0 && m.stands(t) { // else it may be the fault of who gave it less than it asked for, and happens once: see [app.tooSmall]
+		if t.heap == 0 && m.stands(t) { // a smaller heap than asked for may be at fault, and happens once: see [app.tooSmall]
 			n++
 		}
 	}
 	return n
 }
 
-// stands reports whether an attempt failed by its own fault, lately where its application says so.
+// stands reports whether an attempt failed by its own fault, within its application's failure window if it has one.
 func (m *Machine) stands(t *attempt) bool {
 	window := t.app.FailureWindow
 	return t.byItself() && (window <= 0 || m.now.Since(t.ended) <= window)
@@ -274,7 +274,7 @@ func (m *Machine) stands(t *attempt) bool {
 // mostAttempts is how many attempts of an application are kept, unless more of them count.
 const mostAttempts = 100
 
-// forgetAttempts makes room for another attempt: the first ones go that no longer count.
+// forgetAttempts makes room for another attempt by dropping the oldest ones that no longer count.
 func (m *Machine) forgetAttempts(a *app) {
 	most := len(a.attempts) - mostAttempts + 1
 	var drop []Change
@@ -290,7 +290,7 @@ func (m *Machine) forgetAttempts(a *app) {
 	}
 }
 
-// stopAttempt ends the running attempt of an application that is to be over.
+// stopAttempt ends the running attempt of an application that is to end.
 func (m *Machine) stopAttempt(a *app, target appState) {
 	t := a.newest()
 	if t == nil || t.state.isOver() || t.stopping {
@@ -307,7 +307,7 @@ func (m *Machine) stopAttempt(a *app, target appState) {
 	t.drop()
 }
 
-// stopMaster ends a master's container, if it has one: the node is told at once and with its next report.
+// stopMaster ends a master's container, if it has one: the node is told at once and again at its next heartbeat.
 func (m *Machine) stopMaster(t *attempt, status int32) {
 	c := t.master
 	if c == nil || c.over() {
@@ -320,7 +320,7 @@ func (m *Machine) stopMaster(t *attempt, status int32) {
 	m.exited(c, status, textCompleted)
 }
 
-// record is what is kept of an attempt.
+// record returns what is stored of an attempt.
 func (t *attempt) record(m *Machine) *AttemptRecord {
 	rec := &AttemptRecord{
 		ID: t.id, Node: t.masterNode, NodeHTTP: t.masterHTTP, MasterID: t.masterID.ID, Started: m.date(t.began),

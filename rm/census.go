@@ -2,8 +2,8 @@ package rm
 
 import "heddle"
 
-// A census is what a view counts of its applications and nodes. It is kept as these change: in a large cluster there are many more
-// than change between two views.
+// A census holds a view's counts of applications and nodes. It is updated as these change: in a large cluster few of
+// them change between two views.
 type census struct {
 	running, pending, reservations, waiting int // of applications
 	nodes                                   [len(nodeNames)]int
@@ -12,20 +12,20 @@ type census struct {
 	beats                                   map[heddle.Span]int
 }
 
-// app counts an application, or no more with −1.
+// app adds an application to the counts, or removes it if by is −1.
 func (c *census) app(a *appView, by int) {
 	switch a.State {
 	case AppRunning:
 		c.running += by
 	case AppNew, AppSaving, AppSubmitted, AppAccepted:
 		c.pending += by
-	case AppFinished, AppFailed, AppKilled: // counted as they ended, and longer than they are remembered
+	case AppFinished, AppFailed, AppKilled: // counted when they ended, and kept longer than the applications are
 	}
 	c.reservations += by * a.Reservations
 	c.waiting += by * a.waiting
 }
 
-// node counts a node, or no more with −1.
+// node adds a node to the counts, or removes it if by is −1.
 func (c *census) node(n *nodeView, by int) {
 	c.nodes[n.state] += by
 	c.agented += by * one(n.Agent != nil)
@@ -51,7 +51,7 @@ func (c *census) node(n *nodeView, by int) {
 	}
 }
 
-// report adds what is counted to the cluster's figures.
+// report adds the counts to the cluster's figures.
 func (c *census) report(p *ClusterReport) {
 	p.RunningApps, p.PendingApps, p.Reservations, p.Waiting = c.running, c.pending, c.reservations, c.waiting
 	p.Agented, p.Parked, p.Weighed, p.Utilized = c.agented, c.parked, c.weighed, c.utilized

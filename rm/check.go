@@ -7,8 +7,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Check recounts the machine's books, those of the core, and one against the other, and returns what is broken. It
-// looks at everything: it is for tests.
+// Check recounts the machine's books and those of the core, compares them, and returns what is wrong. It looks at
+// everything, so it is for tests.
 func (m *Machine) Check() []string {
 	b := &broken{list: m.core.Check()}
 	m.checkNodes(b)
@@ -22,7 +22,7 @@ func (m *Machine) Check() []string {
 	return b.list
 }
 
-// broken gathers what is wrong.
+// broken collects what is wrong.
 type broken struct{ list []string }
 
 func (b *broken) that(wrong bool, format string, args ...any) {
@@ -99,7 +99,7 @@ func holds(t *attempt) bool {
 	return false
 }
 
-// checkAttempts looks at what masters are to be told, and at what they ask for.
+// checkAttempts checks what masters are to be told, and what they ask for.
 func (m *Machine) checkAttempts(b *broken) {
 	for _, t := range m.current() {
 		waiting, news := 0, map[ids.Container]bool{}
@@ -132,7 +132,7 @@ func (m *Machine) checkAttempts(b *broken) {
 	}
 }
 
-// checkTimers looks whether whatever has a deadline is looked at.
+// checkTimers checks that everything with a deadline has a timer.
 func (m *Machine) checkTimers(b *broken) {
 	for i, r := range m.timers.heap {
 		b.that(r.t.i != i+1, "a timer is not in its place")
@@ -162,7 +162,7 @@ func (m *Machine) checkTimers(b *broken) {
 	}
 }
 
-// checkRuns looks at what is remembered of last runs.
+// checkRuns checks what is remembered of previous runs.
 func (m *Machine) checkRuns(b *broken) {
 	h := &m.past
 	b.that(h.order.Len() != len(h.by), "%d runs are in order, and %d by name", h.order.Len(), len(h.by))
@@ -173,7 +173,7 @@ func (m *Machine) checkRuns(b *broken) {
 	}
 }
 
-// checkTables compares tables that say the same in two ways.
+// checkTables compares redundant tables.
 func (m *Machine) checkTables(b *broken) {
 	named := 0
 	for host, list := range m.hosts { // order: of findings alone

@@ -6,28 +6,28 @@ import (
 	"heddle"
 )
 
-// comeback is what of before the start is waited for.
+// comeback counts what is awaited from before the restart.
 type comeback struct {
-	known   int // nodes that were there and not lost
-	missing int // of them, those that have not come back
+	known   int // nodes that were known and not lost
+	missing int // of those, nodes that have not come back
 	unread  int // applications whose submissions are being read
 }
 
-// goneLife is for how long a node that is gone is remembered. Of one that is lost it begins with the loss.
+// goneLife is how long a node that is gone is remembered. For a lost node it begins with the loss.
 const goneLife = 7 * 24 * heddle.Hour
 
-// tolerated is one in how many nodes need not be back before the scheduler begins. In a large cluster some are always
-// down, and one that does not come would have all others wait for as long as is allowed.
+// tolerated says that one in so many nodes need not be back before scheduling begins. In a large cluster some nodes are
+// always down, and waiting for one that does not return would delay all others for as long as is allowed.
 const tolerated = 20
 
 // enough reports whether enough nodes are back.
 func (c *comeback) enough() bool { return c.missing*tolerated <= c.known }
 
-// Awaited is how many NodeManagers of before the start have not come back, and how many there were.
+// Awaited returns how many NodeManagers from before the restart have not come back, and how many there were.
 func (m *Machine) Awaited() (missing, known int) { return m.back.missing, m.back.known }
 
-// recallNodes takes over the nodes of before the start. Those that were lost stay so; the others are lost if they do not
-// register within the expiry of nodes.
+// recallNodes recovers the nodes from before the restart. Lost nodes stay lost; the others are lost if they do not
+// register within the node expiry.
 func (m *Machine) recallNodes(list []NodeRecord) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b NodeRecord) int { return a.ID.Compare(b.ID) })
@@ -54,7 +54,7 @@ func (m *Machine) recallNodes(list []NodeRecord) {
 	}
 }
 
-// cameBack notes that a node of before the start is waited for no more.
+// cameBack notes that a node from before the restart is no longer awaited.
 func (m *Machine) cameBack(n *node) {
 	if n.awaited {
 		n.awaited = false
@@ -62,30 +62,31 @@ func (m *Machine) cameBack(n *node) {
 	}
 }
 
-// keeping is which nodes the store is yet to hear of. One that changes is written at once, and whatever changes within
-// keepApart after that together: nobody waits for it, and whoever makes up NodeManagers would have the disk write all the time.
+// keeping collects the nodes whose changes are not stored yet. The first change is written at once, and all changes
+// within keepApart after it are written together: nobody waits for them, and a client that invents NodeManagers could
+// otherwise keep the disk busy.
 type keeping struct {
-	nodes []*node // in the order in which they changed first; the store may know some by now as they are
+	nodes []*node // in the order of their first change; the store may already have some as they are
 	from  heddle.Time
 	timer timer
 }
 
-// keepApart is the least time between two writings of nodes.
+// keepApart is the least time between two writes of nodes.
 const keepApart = heddle.Second / 4
 
-// keepNode has the store know a node, lost at a date or 0.
+// keepNode stores a node: lost is the date of its loss, or 0.
 func (m *Machine) keepNode(n *node, lost int64) {
 	n.known = NodeRecord{ID: n.id, Rack: n.rack, HTTP: n.http, Lost: lost}
 	m.writeNode(n)
 }
 
-// dropNode has the store know a node no more.
+// dropNode removes a node from the store.
 func (m *Machine) dropNode(n *node) {
 	n.known = NodeRecord{}
 	m.writeNode(n)
 }
 
-// writeNode has the store hear of a node, if there is something to hear.
+// writeNode stores a node, if it has changed.
 func (m *Machine) writeNode(n *node) {
 	k := &m.keeping
 	if n.keeping || n.known == n.kept {
@@ -100,7 +101,7 @@ func (m *Machine) writeNode(n *node) {
 	m.timers.by(&k.timer, k, k.from)
 }
 
-// writeNodes has the store hear of the nodes that changed.
+// writeNodes stores the nodes that changed.
 func (m *Machine) writeNodes() {
 	k := &m.keeping
 	var changes []Change
@@ -124,13 +125,13 @@ func (m *Machine) writeNodes() {
 	}
 }
 
-// Settle is what is to be done before the machine is given up, where there is time: the store hears of all nodes.
+// Settle returns what to do before the machine is given up, if there is time: it stores all changed nodes.
 func (m *Machine) Settle() []Effect {
 	m.writeNodes()
 	return m.done()
 }
 
-// expire has the store hear of what changed since it heard of nodes.
+// expire stores the nodes that changed since the last write.
 func (k *keeping) expire(m *Machine) heddle.Time {
 	m.writeNodes()
 	return never
