@@ -9,7 +9,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A container is one that was granted and has not ended.
+// A container was granted and has not ended.
 type container struct {
 	attempt  *attempt
 	node     *node
@@ -17,31 +17,31 @@ type container struct {
 	cid      heddle.ContainerID
 	kind     heddle.Kind
 	state    containerState
-	life     uint32 // counts those that had this place
-	begun    bool   // its node runs it and has yet to report it: see [LeftOut]
+	life     uint32 // counts the containers that used this struct
+	begun    bool   // its node runs it but has not reported it yet: see [LeftOut]
 	priority int32
 	allocID  int64
 	size     heddle.Resource
 	created  heddle.Time
-	fetched  heddle.Time // when its master was told; never before
-	reported uint64      // the last report of its node that named it
-	deed     *deed       // what was made of it; nil for nothing
+	fetched  heddle.Time // when its master was told; never if it was not
+	reported uint64      // number of its node's last report that named it
+	deed     *deed       // changes made to it; nil for none
 }
 
 func (c *container) id() ids.Container { return ids.Container{Attempt: c.attempt.id, ID: c.num} }
 
-// held is what the container has held so far: MiB·s and vcore·s.
+// held returns what the container has held so far: MiB·s and vcore·s.
 func (c *container) held(now heddle.Time) (memory, vcores float64) {
 	s := now.Since(c.created).Seconds()
 	return s * float64(c.size[heddle.Memory]), s * float64(c.size[heddle.CPU]) / 1000
 }
 
-// byAge is containers, the oldest first.
+// byAge returns the containers, oldest first.
 func byAge(list iter.Seq[*container]) []*container {
 	return slices.SortedFunc(list, func(a, b *container) int { return cmp.Compare(a.cid, b.cid) })
 }
 
-// What masters are told of containers that did not end by themselves.
+// Texts that tell masters why a container did not end by itself.
 const (
 	textReleased  = "Container released by application"
 	textLost      = "Container released on a *lost* node"
@@ -50,7 +50,7 @@ const (
 	textExpired   = "Container expired since it was unused"
 )
 
-// carry does what the core decided.
+// carry carries out a decision of the core.
 func (m *Machine) carry(d heddle.Decision) {
 	switch d := d.(type) {
 	case *heddle.Admit:
@@ -65,7 +65,7 @@ func (m *Machine) carry(d heddle.Decision) {
 		m.adopted(d)
 	case *heddle.Kill:
 		m.killed(d)
-	case *heddle.Book: // the core's own, and so is Unbook
+	case *heddle.Book: // the core's own, as is Unbook
 		m.stale(m.apps[d.App])
 		m.note(d, m.apps[d.App].ID, ids.Container{})
 	case *heddle.Unbook:
@@ -82,7 +82,7 @@ func (m *Machine) carry(d heddle.Decision) {
 	}
 }
 
-// granted is a container for an application: its master's own, or one for the master to fetch.
+// granted handles a container granted to an application: the master's own, or one for the master to fetch.
 func (m *Machine) granted(d *heddle.Launch) {
 	a := m.apps[d.App]
 	t := a.newest()
@@ -106,7 +106,7 @@ func (m *Machine) granted(d *heddle.Launch) {
 	t.granted = append(t.granted, c)
 }
 
-// newContainer is a place for one: that of the last one that ended, so that what is in use stays close together.
+// newContainer returns a free container: the last one that ended, so that used memory stays close together.
 func (m *Machine) newContainer() *container {
 	last := len(m.free) - 1
 	if last < 0 {
@@ -117,7 +117,7 @@ func (m *Machine) newContainer() *container {
 	return c
 }
 
-// track enters a container into the tables.
+// track adds a container to the tables.
 func (m *Machine) track(c *container) {
 	a, t, n := c.attempt.app, c.attempt, c.node
 	m.conts.Set(int64(c.cid), c)
@@ -140,12 +140,12 @@ func (m *Machine) track(c *container) {
 	m.staleReservation(n)
 }
 
-// ours is a container's place among those that this incarnation granted to its attempt.
+// ours returns a container's sequence number, and whether this incarnation granted it.
 func (m *Machine) ours(num int64) (seq int64, ours bool) {
 	return num & (1<<ids.EpochShift - 1), num>>ids.EpochShift == m.epoch
 }
 
-// container finds one that is held, nil for none.
+// container returns a held container, or nil.
 func (m *Machine) container(id ids.Container) *container {
 	t := m.attemptOf(id.Attempt)
 	if t == nil {
@@ -161,7 +161,7 @@ func (m *Machine) container(id ids.Container) *container {
 	return nil
 }
 
-// held yields the containers that an attempt holds, in no order.
+// held yields the containers that an attempt holds, in no particular order.
 func (t *attempt) held(yield func(*container) bool) {
 	for _, c := range t.own.All {
 		if c != untold && !yield(c) {
@@ -175,8 +175,8 @@ func (t *attempt) held(yield func(*container) bool) {
 	}
 }
 
-// heldAbove are those that an attempt holds with a number above one, by number, and so many at the most. Those of other starts
-// may be of later ones, where the store went back.
+// heldAbove returns the containers that an attempt holds with a number above the given one, by number, at most so many.
+// Those of other incarnations may be of later ones, if the store went back in time.
 func (m *Machine) heldAbove(t *attempt, above int64, most int) []*container {
 	var out []*container
 	byNumber := func(c *container, num int64) int { return cmp.Compare(c.num, num) }
@@ -205,10 +205,10 @@ func (m *Machine) heldAbove(t *attempt, above int64, most int) []*container {
 	return out[:min(len(out), most)]
 }
 
-// untold stands for a container that has ended, which its master has not been told.
+// untold stands for an ended container whose end its master has not been told.
 var untold = &container{state: containerCompleted}
 
-// untrack takes a container out of the tables. told says that nobody is to hear of its end.
+// untrack removes a container from the tables. told says that nobody is to hear of its end.
 func (m *Machine) untrack(c *container, told bool) {
 	n, t := c.node, c.attempt
 	if d := c.deed; d != nil {
@@ -233,12 +233,12 @@ func (m *Machine) untrack(c *container, told bool) {
 	n.conts[slices.Index(n.conts, c)] = n.conts[last]
 	n.conts[last] = nil
 	n.conts = n.conts[:last]
-	if c.kind != heddle.AM { // its attempt remembers that one
+	if c.kind != heddle.AM { // the attempt keeps its master's
 		m.dead = append(m.dead, c)
 	}
 }
 
-// killed is a container that the core ended: its node is told, and its master, unless it never heard of it.
+// killed handles a container that the core ended: its node is told, and so is its master, unless it never heard of it.
 func (m *Machine) killed(d *heddle.Kill) {
 	c := m.conts.Get(int64(d.Container))
 	if c == nil {
@@ -260,7 +260,7 @@ func (m *Machine) killed(d *heddle.Kill) {
 	}
 }
 
-// exited is a container that must be taken for ended.
+// exited ends a container that must be assumed to have ended.
 func (m *Machine) exited(c *container, status int32, diagnostics string) {
 	if !c.over() {
 		m.note(&heddle.Kill{Container: c.cid, Status: heddle.ExitStatus(status)}, c.attempt.app.ID, c.id())
@@ -268,7 +268,7 @@ func (m *Machine) exited(c *container, status int32, diagnostics string) {
 	m.exitedAs(c, &ContainerEnd{ID: c.id(), Exit: status, Diagnostics: diagnostics, Size: c.size})
 }
 
-// exitedAs is a container that ended on its node, as the node put it: masters act on its codes and texts.
+// exitedAs ends a container as its node reported it: masters act on its codes and texts.
 func (m *Machine) exitedAs(c *container, s *ContainerEnd) {
 	if c.over() {
 		return
@@ -280,7 +280,7 @@ func (m *Machine) exitedAs(c *container, s *ContainerEnd) {
 	}
 }
 
-// unreported ends the containers of a node that it should have told of and did not.
+// unreported ends the containers of a node that it should have reported and did not.
 func (m *Machine) unreported(n *node, missing func(*container) bool) {
 	var gone []*container
 	for _, c := range n.conts {
@@ -293,7 +293,7 @@ func (m *Machine) unreported(n *node, missing func(*container) bool) {
 	}
 }
 
-// ended takes a container out of the tables and keeps the news for its master.
+// ended removes a container from the tables and keeps the news for its master.
 func (m *Machine) ended(c *container, s *ContainerEnd) {
 	if c.over() {
 		return
@@ -314,7 +314,7 @@ func (m *Machine) ended(c *container, s *ContainerEnd) {
 	}
 }
 
-// hear keeps the end of a container for its master.
+// hear records the end of a container for its master.
 func (t *attempt) hear(m *Machine, n *node, s *ContainerEnd) {
 	if _, ours := m.ours(s.ID.ID); !ours {
 		t.heard[s.ID] = false
@@ -322,16 +322,16 @@ func (t *attempt) hear(m *Machine, n *node, s *ContainerEnd) {
 	t.finished = append(t.finished, ended{n, *s})
 }
 
-// wasHere reports whether a container that is not held has ended here before, so that its master was told or is
-// going to be: it is one of this incarnation, or one of an earlier one whose end was heard of.
+// wasHere reports whether a container that is not held ended here before, so that its master was or will be told: it is
+// of this incarnation, or of an earlier one and its end was heard of.
 func (m *Machine) wasHere(t *attempt, id ids.Container) bool {
 	_, heard := t.heard[id]
 	_, ours := m.ours(id.ID)
 	return heard || ours
 }
 
-// arrived notes that a master has the news of containers that ended: their nodes may forget them. Ends of
-// earlier incarnations are remembered, because nothing else tells that they are old news.
+// arrived notes that a master knows of the ends of containers: their nodes may forget them. Ends from earlier
+// incarnations are remembered, because nothing else tells that they are old news.
 func (m *Machine) arrived(t *attempt, list []told) {
 	for i := range list {
 		e := &list[i]
@@ -344,8 +344,8 @@ func (m *Machine) arrived(t *attempt, list []told) {
 	}
 }
 
-// forgettable lets a node forget a container that ended and is not held, unless its master is still to hear of
-// it: should this process die before that, the node is the one that knows.
+// forgettable lets a node forget an ended container that is not held, unless its master is still to hear of it: if this
+// process dies before that, only the node knows.
 func (m *Machine) forgettable(n *node, id ids.Container) {
 	if t := m.attemptOf(id.Attempt); t != nil {
 		seq, ours := m.ours(id.ID)
@@ -356,19 +356,19 @@ func (m *Machine) forgettable(n *node, id ids.Container) {
 	n.acknowledge(id)
 }
 
-// ended is the end of a container that its master is to hear of.
+// ended is the end of a container of which its master is still to hear.
 type ended struct {
 	node *node
 	news ContainerEnd
 }
 
-// told is a container of whose end its master was told.
+// told is a container whose end its master was told.
 type told struct {
 	node *node
 	id   ids.Container
 }
 
-// granting is a container as its master, or whoever starts it, is told of it.
+// granting returns a container as told to its master, or to whoever starts it.
 func (m *Machine) granting(c *container) Granted {
 	return Granted{
 		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, Size: c.size, Limit: c.limitOf(), Priority: c.priority, AllocID: c.allocID,

@@ -2,19 +2,19 @@ package rm
 
 import "heddle"
 
-// tally counts what became of applications, and of what nodes were to make of running containers.
+// tally counts the outcomes of applications, and of changes to running containers on nodes.
 type tally struct {
 	submitted, completed, killed, failed int
 	queues                               map[string]*queueTally
 	updates                              UpdateCounts
 	deeds                                DeedCounts
 	agents                               AgentCounts
-	undone                               [heddle.NumCaps]uint64 // of cores before the one there is
+	undone                               [heddle.NumCaps]uint64 // by previous cores
 }
 
 type queueTally struct {
 	completed, killed, failed int
-	away                      int // applications that were submitted to it and moved away, less those that came from elsewhere
+	away                      int // applications submitted to it that moved away, less those that moved in
 }
 
 func (t *queueTally) ended() int { return t.completed + t.killed + t.failed }
@@ -31,7 +31,7 @@ func (t *tally) queue(path string) *queueTally {
 	return q
 }
 
-// keep leaves the queues that there are. What became of applications in others counts for the queue above.
+// keep drops the queues that no longer exist. Their counts are added to the queue above.
 func (t *tally) keep(queues map[string]heddle.QueueID) {
 	for path, q := range t.queues { // order: sums
 		if _, ok := queues[path]; ok {
@@ -46,14 +46,13 @@ func (t *tally) keep(queues map[string]heddle.QueueID) {
 	}
 }
 
-// move counts an application that goes from one queue to another. It was submitted to the first all the same.
+// move counts a move between queues. The application still counts as submitted to the first one.
 func (t *tally) move(from, to string) {
 	t.queue(from).away++
 	t.queue(to).away--
 }
 
-// end counts an application that is over; known says that its queue is one that there is, not just what its
-// user wrote.
+// end counts a completed application; known says that its queue exists and is not just what the user wrote.
 func (t *tally) end(a *app, known bool) {
 	q := &queueTally{}
 	if known {

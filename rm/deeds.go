@@ -6,52 +6,51 @@ import (
 	"heddle"
 )
 
-// What is done to running containers. A stock NodeManager takes another size, and whether a container gives way to
-// others, from the answer to its report, by a token of a higher version than it knows. It says with its next reports
-// what it accounts for.
+// Changes to running containers. A stock NodeManager learns a container's new size, and whether it yields to others,
+// from the answer to its heartbeat, by a token of a higher version than it knows. It then reports what it accounts for.
 
-// An Update is what a node is to make of a container that runs there. Its token is signed by the shell.
+// An Update is a change that a node makes to a running container. The shell signs its token.
 type Update struct {
 	Granted
-	Version int32 // of the token: higher than those before
-	Parked  bool  // the container gets what nobody else wants, as YARN's opportunistic ones
+	Version int32 // of the token: higher than all before
+	Parked  bool  // the container gets only what nobody else wants, like YARN's opportunistic ones
 }
 
-// DeedCounts says how often policies had something done to a running container, on nodes that can do it or not.
+// DeedCounts counts what policies did to running containers, whether or not their nodes can do it.
 type DeedCounts struct {
 	Resized   uint64 // given another limit
-	Suspended uint64 // its processors lent, and parked where its node parks
-	Frozen    uint64 // … and kept from running at all
+	Suspended uint64 // its processors were lent, and it was parked if its node parks
+	Frozen    uint64 // … and stopped from running at all
 	Resumed   uint64
 	Weighed   uint64 // given another weight
-	Bounded   uint64 // … and another bound on the processors that it uses
+	Bounded   uint64 // … and another bound on its processor use
 }
 
-// deed is what was made of a container since it was granted.
+// A deed is what was done to a container since it was granted.
 type deed struct {
-	limit    heddle.Resource // that its node enforces or accounts for
+	limit    heddle.Resource // enforced or accounted for by its node
 	parked   bool            // the core has suspended it
-	weight   int64           // milli-vcores; 0 for that of its size
+	weight   int64           // milli-vcores; 0 for the weight of its size
 	bound    int64           // thousandths of a processor; 0 for none
-	frozen   heddle.Span     // while it is parked it does not run at all, for so long at the most; 0 for not
+	frozen   heddle.Span     // while parked it does not run at all, for at most so long; 0 for not frozen
 	since    heddle.Time     // … from then
 	lacks    heddle.Caps     // what its agent could not do
 	version  int32
-	asked    heddle.Time // when its node was told last; never for not yet
-	tries    int         // that the node has not confirmed
-	queued   bool        // its node is to hear of it with the next report's answer
+	asked    heddle.Time // when its node was last told; never if it was not
+	tries    int         // attempts not confirmed by the node
+	queued   bool        // its node is told in the answer to its next heartbeat
 	expected bool        // its node is to confirm it
-	at       heddle.Time // of its last change; never for none
-	by       string      // the policy that wanted that, as slot and name; "" where it is not known
+	at       heddle.Time // of its last change; never if there was none
+	by       string      // policy that wanted the change, as slot and name; "" if unknown
 }
 
 const (
-	updateTries = 3                  // before a node counts as one that does not do it
+	updateTries = 3                  // before a node counts as unable
 	updateAgain = 5 * heddle.Second  // at the earliest
-	updateClock = heddle.Second / 10 // versions grow by one in such a time at least: see version
+	updateClock = heddle.Second / 10 // versions grow by at least one in this time: see version
 )
 
-// left is for how long a container does not run at all from now on.
+// left returns how much longer a container stays frozen.
 func (d *deed) left(now heddle.Time) heddle.Span {
 	if d.frozen == 0 {
 		return 0
@@ -59,7 +58,7 @@ func (d *deed) left(now heddle.Time) heddle.Span {
 	return max(0, d.since.Plus(d.frozen).Since(now))
 }
 
-// limitOf is what a container's node enforces.
+// limitOf returns what a container's node enforces.
 func (c *container) limitOf() heddle.Resource {
 	if c.deed == nil {
 		return c.size
@@ -67,7 +66,7 @@ func (c *container) limitOf() heddle.Resource {
 	return c.deed.limit
 }
 
-// changed is the deed of a container, to be changed.
+// changed returns the deed of a container, for changing it.
 func (c *container) changed() *deed {
 	if c.deed == nil {
 		c.deed = &deed{limit: c.size, asked: never, at: never}
@@ -75,7 +74,7 @@ func (c *container) changed() *deed {
 	return c.deed
 }
 
-// relimit has a node take another limit of a running container.
+// relimit gives a running container another limit.
 func (m *Machine) relimit(c *container, limit heddle.Resource, by string) {
 	d := c.changed()
 	m.staleNode(c.node)
@@ -88,8 +87,8 @@ func (m *Machine) relimit(c *container, limit heddle.Resource, by string) {
 	}
 }
 
-// park has a node that can do so keep a container from using what others want, or no more, and from running at all for some
-// time. On another it goes on beside those that borrow from it.
+// park keeps a container from using what others want, or stops doing so, and from running at all for some time. On a
+// node that cannot park, the container continues beside those that borrow from it.
 func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string) {
 	d, n, what := c.changed(), c.node, Unparked
 	m.staleNode(n)
@@ -114,7 +113,7 @@ func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string)
 	m.wants(n)
 }
 
-// weigh gives a container another part of busy processors, and bounds what it uses of all.
+// weigh gives a container another weight on busy processors, and bounds its processor use.
 func (m *Machine) weigh(c *container, weight, bound int64, by string) {
 	d, n := c.changed(), c.node
 	m.staleNode(n)
@@ -129,7 +128,7 @@ func (m *Machine) weigh(c *container, weight, bound int64, by string) {
 	m.wants(n)
 }
 
-// one is 1 for what is true.
+// one returns 1 for true and 0 for false.
 func one(yes bool) int {
 	if yes {
 		return 1
@@ -137,31 +136,31 @@ func one(yes bool) int {
 	return 0
 }
 
-// count is 1 for what is to be counted.
+// count is one as a uint64.
 func count(yes bool) uint64 { return uint64(one(yes)) }
 
-// update has a node told of a container's deed that is another now.
+// update has a container's node told of its changed deed.
 func (m *Machine) update(c *container) {
 	if d := c.deed; !m.cfg.Agent && !d.queued {
-		if !d.expected { // otherwise the last one is not confirmed yet
+		if !d.expected { // otherwise the last change is not confirmed yet
 			d.tries = 0
 		}
 		c.queue()
 	}
 }
 
-// queue has a container's node told of its deed with the next report's answer.
+// queue adds a container to what its node is told in the answer to its next heartbeat.
 func (c *container) queue() {
 	c.deed.queued = true
 	o := c.node.order()
 	o.update = append(o.update, c)
 }
 
-// updates are the changes that a node is told of.
+// updates returns the changes to tell a node.
 func (m *Machine) updates(n *node) (out []Update) {
 	for _, c := range n.orders.update {
 		d := c.deed
-		if d == nil || !d.queued || c.over() || c.node != n { // another container may have its place by now
+		if d == nil || !d.queued || c.over() || c.node != n { // the struct may be another container by now
 			continue
 		}
 		d.queued, d.expected, d.asked, d.version = false, true, m.now, c.version(m.now)
@@ -172,14 +171,14 @@ func (m *Machine) updates(n *node) (out []Update) {
 	return out
 }
 
-// version is the next version of a container's token. It grows with the container's age, so that it is higher than those
-// that an earlier incarnation gave, of which nobody tells.
+// version returns the next version of a container's token. It grows with the container's age, so that it is higher than
+// the versions that an earlier incarnation gave, which nobody reports.
 func (c *container) version(now heddle.Time) int32 {
 	age := now.Since(c.created) / updateClock
 	return max(c.deed.version+1, int32(min(max(age, 1), math.MaxInt32-1)))
 }
 
-// sized takes what a node says of a container, and tells it again of what it has not done.
+// sized takes what a node says of a container's size, and repeats a change that the node has not made.
 func (m *Machine) sized(c *container, r *ContainerRun) {
 	d, size := c.deed, r.Size
 	if d == nil || !d.expected || d.queued || size.IsZero() || !plausible(size) {
@@ -199,14 +198,15 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 		m.log(Warn, "a node does not take another size for a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
 		m.step(heddle.Refused{Container: c.cid, Has: size})
 		m.stale(c.attempt.app)
-		if c.node.refused++; c.node.refused > 1 { // once may be the container's own doing: it is not ready yet, perhaps
+		if c.node.refused++; c.node.refused > 1 { // a single refusal may be the container's own doing: perhaps it is not ready yet
 			c.node.own, c.node.demotes = c.node.own&^(heddle.Resizes|heddle.Parks), false
 			m.able(c.node)
 		}
 	}
 }
 
-// deedOf does what the core decided of a running container, and tells the shell, which with agents has it done.
+// deedOf carries out the core's decision about a running container, and tells the shell, which carries it out with its
+// agents if it has any.
 func (m *Machine) deedOf(d heddle.Decision, id heddle.ContainerID, do func(*container)) {
 	if c := m.conts.Get(int64(id)); c != nil {
 		m.stale(c.attempt.app)
@@ -215,7 +215,7 @@ func (m *Machine) deedOf(d heddle.Decision, id heddle.ContainerID, do func(*cont
 	}
 }
 
-// relax has a container go on as ordinary: a new core does not know that it was suspended or weighed.
+// relax returns a container to normal: a new core does not know that it was suspended or weighed.
 func (m *Machine) relax(c *container) {
 	if c.deed == nil {
 		return
@@ -228,8 +228,8 @@ func (m *Machine) relax(c *container) {
 	}
 }
 
-// able works out what a node can do from now on, by itself and by its agent. Where both can park containers the agent
-// does: it is sooner.
+// able works out what a node can do, by itself and through its agent. If both can park containers the agent does it,
+// because it is faster.
 func (m *Machine) able(n *node) {
 	can := n.own | n.agent.caps()
 	if demotes := n.own.Has(heddle.Parks) && !n.agent.caps().Has(heddle.Parks); demotes != n.demotes {

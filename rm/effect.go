@@ -5,8 +5,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// An Effect is something that is to be done. Effects are carried out in the order in which they come. The set is
-// closed.
+// An Effect is something for the shell to do. Effects are carried out in order. The set is closed.
 //
 //sumtype:decl
 type Effect interface{ effect() }
@@ -20,38 +19,38 @@ type (
 		Err   error
 	}
 
-	// Store has records written. Once they are durable the machine wants to hear a [Stored] with the number. Records
-	// of one Store become durable together, and no later Store before an earlier one.
+	// Store has records written. Once they are durable the machine expects a [Stored] with the number. The records of
+	// one Store become durable together, and no later Store before an earlier one.
 	Store struct {
 		Seq     uint64
 		Changes []Change
 	}
 
-	// StartMaster has a master's container started on its node. The machine wants to hear a [Started].
+	// StartMaster has a master's container started on its node. The machine expects a [Started].
 	StartMaster struct {
 		Granted
 		App       ids.App
 		User      string
 		Submitted int64  // milliseconds since 1970
 		Context   []byte // as submitted
-		Heap      int64  // MiB of Java heap that its command may give it at the most; 0: the command is left as it is
+		Heap      int64  // MiB: the most Java heap that its command may give it; 0: the command stays as it is
 	}
 
-	// StopMaster has a master's container stopped on its node at once. Its node is told with its next report too, so
-	// that it may fail.
+	// StopMaster has a master's container stopped on its node at once. It may fail, because the node is also told at
+	// its next heartbeat.
 	StopMaster struct {
 		Container ids.Container
 		Node      ids.Node
 		User      string
 	}
 
-	// AdmitMaster lets the master of an attempt call from now on, and DropMaster lets it call no more.
+	// AdmitMaster lets the master of an attempt call from now on; DropMaster ends this.
 	AdmitMaster struct{ Attempt ids.Attempt }
 
-	// DropMaster is the end of what AdmitMaster began.
+	// DropMaster ends what AdmitMaster began.
 	DropMaster struct{ Attempt ids.Attempt }
 
-	// MakeKey has a ring's next key made. The machine wants to hear a [KeyMade].
+	// MakeKey has a ring's next key made. The machine expects a [KeyMade].
 	MakeKey struct {
 		Ring Ring
 		ID   int32
@@ -63,7 +62,7 @@ type (
 		ID   int32
 	}
 
-	// Log is a line for the log: a text, then keys and values in turn.
+	// Log is a line for the log: a text, then alternating keys and values.
 	Log struct {
 		Level Level
 		Text  string
@@ -76,35 +75,35 @@ type (
 		User        string
 		State       AppState
 		Diagnostics string
-		Why         heddle.Why // the scheduler turned it down; Fine where it did not
+		Why         heddle.Why // why the scheduler refused it; Fine if it did not
 	}
 
-	// Altered says what a node is to make of running containers, for the audit log: each one that it is to park or to let
-	// go on, and at most once a second of a node how many it is to weigh, and how many are to have another size.
+	// Altered says how a node is to change running containers, for the audit log: each container that it is to park or
+	// resume, and, at most once a second per node, how many it is to weigh and how many to resize.
 	Altered struct {
 		Node       ids.Node
 		What       Alteration
-		Agent      bool          // by its node agent; otherwise by its NodeManager
-		Containers int           // one that is weighed or resized more than once counts each time
+		Agent      bool          // done by its node agent; otherwise by its NodeManager
+		Containers int           // a container weighed or resized more than once counts each time
 		Container  ids.Container // the last of them
-		User       string        // who owns that one
-		Policy     string        // that wants it of that one, as slot and name; "" where it is not known
+		User       string        // owner of that one
+		Policy     string        // policy that wants it for that one, as slot and name; "" if unknown
 	}
 )
 
-// Alteration is what is made of a running container.
+// An Alteration is a change to a running container.
 type Alteration uint8
 
-// The alterations. Those that may be many come last.
+// The alterations. Frequent ones come last.
 const (
-	Parked   Alteration = iota // it is kept from using what others want
-	Unparked                   // no more
-	Weighed                    // it has another part of busy processors
-	Resized                    // it has another limit
+	Parked   Alteration = iota // kept from using what others want
+	Unparked                   // no longer parked
+	Weighed                    // given another weight on busy processors
+	Resized                    // given another limit
 	numAlterations
 )
 
-// Level says how much a line of the log matters.
+// A Level is the severity of a log line.
 type Level uint8
 
 // The levels.
@@ -128,36 +127,36 @@ func (*Altered) effect()     {}
 
 // A NodeRegistered answers a [RegisterNode].
 type NodeRegistered struct {
-	Refused string        // why it has to go; "" where it was taken in
-	Number  heddle.NodeID // for its reports; it may change, so that nothing depends on it
+	Refused string        // why it must leave; "" if it was accepted
+	Number  heddle.NodeID // for its reports; it may change, so nothing depends on it
 }
 
-// Action is what a NodeManager is to do.
+// An Action is what a NodeManager is to do.
 type Action uint8
 
 // The actions.
 const (
 	GoOn     Action = iota
 	Resync          // register again
-	ShutDown        // go
+	ShutDown        // exit
 )
 
 // A NodeBeat answers a [BeatNode].
 type NodeBeat struct {
 	Action   Action
-	Text     string // why it is to do that; "" to go on
+	Text     string // reason for the action; "" for GoOn
 	ID       int32  // of this answer
 	Every    heddle.Span
 	Cleanup  []ids.Container // to end
-	Forget   []ids.Container // that ended and that nobody has to hear of any more
+	Forget   []ids.Container // ended containers of which nobody has to hear any more
 	CleanApp []ids.App       // to clean up after
 	Signals  []Signal
 	Updates  []Update
-	NewKeys  []Ring           // whose next key it does not have
-	Total    *heddle.Resource // what it offers from now on; nil for the same
+	NewKeys  []Ring           // rings whose next key it lacks
+	Total    *heddle.Resource // what it offers from now on; nil if unchanged
 }
 
-// A Signal is for a container.
+// A Signal is a signal to a container.
 type Signal struct {
 	Container ids.Container
 	Command   int32 // YARN's SignalContainerCommand
@@ -165,7 +164,7 @@ type Signal struct {
 
 // A MasterRegistered answers a [RegisterMaster].
 type MasterRegistered struct {
-	Largest heddle.Resource // container there can be
+	Largest heddle.Resource // largest possible container
 	Access  []Access
 	Queue   string
 }
@@ -174,44 +173,44 @@ type MasterRegistered struct {
 type Allocated struct {
 	Attempt    ids.Attempt
 	User       string
-	NewToken   bool  // its own is signed with a key that is about to go
+	NewToken   bool  // its own token is signed with a key that is about to be retired
 	ID         int32 // of this answer
 	Granted    []Granted
-	Tokens     []ids.Node // nodes that it is to have a token for
+	Tokens     []ids.Node // nodes for which it is to have a token
 	Completed  []ContainerEnd
 	Nodes      []NodeNews
 	Headroom   heddle.Resource
 	LiveNodes  int
 	Total      heddle.Resource // of the cluster
-	Pending    int             // containers it waits for
+	Pending    int             // containers it is waiting for
 	Priority   int32
 	Updates    int // containers that it wanted changed
 	LogContext []byte
 }
 
-// A Granted is a container as its master is told of it.
+// A Granted is a container as told to its master.
 type Granted struct {
 	ID       ids.Container
 	Node     ids.Node
 	NodeHTTP string
 	Size     heddle.Resource
-	Limit    heddle.Resource // that its node goes by: at most Size
+	Limit    heddle.Resource // enforced by its node: at most Size
 	Priority int32
 	AllocID  int64
 	Master   bool
 	User     string
 	Created  int64 // milliseconds since 1970
-	Expires  int64 // likewise: from then on its node does not start it
+	Expires  int64 // likewise: from then on its node refuses to start it
 	Logs     []byte
 }
 
-// A NodeNews is what became of a node.
+// A NodeNews tells masters about a change of a node.
 type NodeNews struct {
 	Change NodeChange
 	NodeReport
 }
 
-// NodeChange is what became of a node, for masters.
+// A NodeChange is what happened to a node.
 type NodeChange uint8
 
 // The changes.
@@ -221,7 +220,7 @@ const (
 	Decommissioning
 )
 
-// A NewAppID answers a [NewApp]: the id, and the largest container there can be.
+// A NewAppID answers a [NewApp]: the id, and the largest possible container.
 type NewAppID struct {
 	ID      ids.App
 	Largest heddle.Resource

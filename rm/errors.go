@@ -2,7 +2,7 @@ package rm
 
 import "heddle/yarn/ids"
 
-// Java classes of the exceptions that masters and clients act on.
+// Java exception classes that masters and clients act on.
 const (
 	yarnExceptions = "org.apache.hadoop.yarn.exceptions."
 
@@ -17,13 +17,13 @@ const (
 	classRetry            = "org.apache.hadoop.ipc.RetriableException"
 )
 
-// A NotFound says that there is no such thing.
+// A NotFound says that something does not exist.
 type NotFound struct{ What string }
 
-// Error says what there is none of.
+// Error says what does not exist.
 func (e *NotFound) Error() string { return "there is no " + e.What }
 
-// A Denied says that somebody may not do something.
+// A Denied says that a user may not do something.
 type Denied struct{ User, Do, What string }
 
 // Error says who may not do what.
@@ -31,7 +31,7 @@ func (e *Denied) Error() string {
 	return text("user %s may not %s %s: access lists are on (yarn.acl.enable), and none that is asked names the user", e.User, e.Do, e.What)
 }
 
-// A Replaced says that an agent is not heeded: another one of its node came later, and is heard of.
+// A Replaced says that an agent is ignored because a newer agent of its node was heard from.
 type Replaced struct{ Node ids.Node }
 
 // Error says what is wrong and what would be right.
@@ -39,18 +39,18 @@ func (e *Replaced) Error() string {
 	return text("another node agent says that it is of %s, came later and goes on: end one of them, or give it the name and the certificate of its own node", e.Node)
 }
 
-// An Invalid says what was wrong with a request. Class is the Java exception that its sender understands.
+// An Invalid says what is wrong with a request. Class is the Java exception that its sender understands.
 type Invalid struct{ Class, Text string }
 
-// Error says what was wrong and what would be right.
+// Error says what is wrong and what would be right.
 func (e *Invalid) Error() string { return e.Text }
 
 func invalid(class, format string, args ...any) error {
 	return &Invalid{class, text(format, args...)}
 }
 
-// Unfit is an error that says what was wrong with a request.
+// Unfit returns an error that says what is wrong with a request.
 func Unfit(text string) error { return &Invalid{classYarn, text} }
 
-// AsksTooMuch reports whether a request was refused for what it asks for: too large a container, most often.
+// AsksTooMuch reports whether a request was refused for what it asks for, usually too large a container.
 func AsksTooMuch(e *Invalid) bool { return e.Class == classInvalidAsk }

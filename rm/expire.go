@@ -8,9 +8,9 @@ import (
 	"heddle/yarn/ids"
 )
 
-// expire looks at what may have been silent or unused for too long. Nodes that may be silent are looked at all together,
-// and containers that may be unused in turn; whatever else has a deadline has a timer that ends no later. Those of
-// masters are left as they are while these report, and set to the true deadline when they end.
+// expire checks what may have been silent or unused for too long. Nodes are checked for silence all together, and
+// containers that may be unused in turn; everything else with a deadline has a timer that ends no later. A master's
+// timer is left alone while the master reports, and is set to the true deadline when it ends.
 func (m *Machine) expire() {
 	for t := m.timers.due(m.now); t != nil; t = m.timers.due(m.now) {
 		m.lookAt(t, t.of, t.of.expire(m))
@@ -25,18 +25,18 @@ func (m *Machine) expire() {
 	m.release()
 }
 
-// lookAt has something looked at by its deadline; never for none.
+// lookAt sets a timer for a deadline, unless that is never.
 func (m *Machine) lookAt(t *timer, of expiring, deadline heddle.Time) {
 	if deadline != never {
 		m.timers.by(t, of, deadline)
 	}
 }
 
-// awaitNode has a node that reports lost once it has been silent for too long.
+// awaitNode sets the time at which a reporting node will be lost if it stays silent.
 func (m *Machine) awaitNode(n *node) { m.silence = min(m.silence, n.seen.Plus(m.cfg.NodeExpiry)) }
 
-// loseSilent gives up the nodes that have been silent for too long, and forgets those that have been gone for long. All are
-// looked at, but no node that goes on reporting has them looked at twice within the expiry.
+// loseSilent gives up nodes that have been silent for too long, and forgets nodes that have been gone for long. It
+// checks all nodes, but a node that keeps reporting causes no second check within the expiry.
 func (m *Machine) loseSilent() {
 	m.silence = never
 	for _, n := range m.nodes {
@@ -57,18 +57,18 @@ func (m *Machine) loseSilent() {
 	}
 }
 
-// expectNode has a node passed over once it has missed several reports.
+// expectNode sets the time at which a node will be passed over if it stays silent.
 func (m *Machine) expectNode(n *node) {
 	if m.cfg.Silence > 0 {
 		m.lull = min(m.lull, n.seen.Plus(m.patience(n)))
 	}
 }
 
-// patience is how long a node may be silent before nothing more starts there.
+// patience returns how long a node may be silent before nothing more starts there.
 func (m *Machine) patience(n *node) heddle.Span { return max(m.cfg.Silence, 3*n.every) }
 
-// passOver has nothing more start on nodes that have missed several reports: one that is down is soon the roomiest of all,
-// and what is given away there is lost. All are looked at, as in loseSilent.
+// passOver stops starting containers on nodes that have missed several heartbeats: a node that is down soon has more
+// room than all others, and containers granted there are lost. It checks all nodes, as loseSilent does.
 func (m *Machine) passOver() {
 	m.lull = never
 	count, first := 0, ids.Node{}
@@ -90,7 +90,7 @@ func (m *Machine) passOver() {
 	}
 }
 
-// speaks notes that a node has been heard of.
+// speaks notes that a node was heard from.
 func (m *Machine) speaks(n *node) {
 	n.seen = m.now
 	m.staleNode(n)
@@ -101,10 +101,10 @@ func (m *Machine) speaks(n *node) {
 	}
 }
 
-// watchNode has a node looked at when it may take too long to be drained, or a kill on it may have.
+// watchNode sets a node's timer for when draining it, or a kill on it, may be taking too long.
 func (m *Machine) watchNode(n *node) { m.lookAt(&n.timer, n, n.next(&m.cfg)) }
 
-// next is the next deadline of what a node is to do, never for none.
+// next returns the next deadline of a node, or never.
 func (n *node) next(cfg *Config) heddle.Time {
 	next := never
 	if n.state == nodeDecommissioning {
@@ -124,8 +124,7 @@ func (n *node) expire(m *Machine) heddle.Time {
 	return n.next(&m.cfg)
 }
 
-// expire kills an application that has lived for as long as it was to. Of one that is over it gives up what has not been
-// collected of its logs.
+// expire kills an application that has reached its lifetime. For a completed one it gives up waiting for its logs.
 func (a *app) expire(m *Machine) heddle.Time {
 	if a.closed {
 		m.lateLogs(a)
@@ -141,14 +140,14 @@ func (a *app) expire(m *Machine) heddle.Time {
 	return never
 }
 
-// watchLife has an application looked at when it has lived for as long as it is to.
+// watchLife sets an application's timer for the end of its lifetime.
 func (m *Machine) watchLife(a *app) {
 	if until := a.shown().lifetime; until > 0 && !a.closed {
 		m.lookAt(&a.timer, a, m.timeOf(until))
 	}
 }
 
-// watchMaster has an attempt looked at when its master may have been silent for too long.
+// watchMaster sets an attempt's timer for when its master may have been silent for too long.
 func (m *Machine) watchMaster(t *attempt) { m.lookAt(&t.timer, t, t.seen.Plus(m.cfg.MasterExpiry)) }
 
 // expire gives up an attempt whose master is silent.
@@ -158,7 +157,7 @@ func (t *attempt) expire(m *Machine) heddle.Time {
 	case t.state.isOver() || t != a.newest() || a.aid == heddle.NoApp:
 	case m.now.Since(t.seen) <= m.cfg.MasterExpiry:
 		return t.seen.Plus(m.cfg.MasterExpiry)
-	case a.state == appFinishing: // it said it was done, and stays: it is ended
+	case a.state == appFinishing: // it said it was done but has not exited: it is stopped
 		m.stopMaster(t, int32(heddle.KilledByRM))
 		m.close(a)
 	case t.state == attemptLaunched, t.state == attemptRunning:
@@ -167,12 +166,11 @@ func (t *attempt) expire(m *Machine) heddle.Time {
 	return never
 }
 
-// unused are the containers of which masters were told and that no node has reported, in the order in which masters
-// were told: how long each may stay so is the same for all. Those that have been reported since, or ended, are dropped
-// as they come first.
+// unused holds the containers that masters were told of and no node has reported, in the order in which masters were
+// told; the time limit is the same for all. Containers since reported or ended are dropped when they come first.
 type unused struct {
 	list []looked
-	from int // where the first one is
+	from int // index of the first one
 }
 
 func (q *unused) add(c *container) {
@@ -180,7 +178,7 @@ func (q *unused) add(c *container) {
 	q.list = append(q.list, looked{c, c.life})
 }
 
-// settle drops the first ones that are looked at no more.
+// settle drops containers at the front that no longer need checking.
 func (q *unused) settle() {
 	for q.from < len(q.list) && !q.list[q.from].idle() {
 		q.list[q.from].c = nil
@@ -193,19 +191,19 @@ func (q *unused) settle() {
 	}
 }
 
-// looked is a container that is looked at. Another one may have its place since.
+// A looked is a container to check. Its struct may be another container by now.
 type looked struct {
 	c    *container
 	life uint32
 }
 
-// idle reports whether the container has not begun and somebody could use it.
+// idle reports whether the container has not begun and could still be used.
 func (l looked) idle() bool {
 	c := l.c
 	return c.life == l.life && !c.over() && !c.running() && !c.begun && !c.attempt.state.isOver()
 }
 
-// next is when the first of them has been so for too long, never for none.
+// next returns when the first container's time is up, or never.
 func (q *unused) next(expiry heddle.Span) heddle.Time {
 	if q.from == len(q.list) {
 		return never
@@ -213,7 +211,7 @@ func (q *unused) next(expiry heddle.Span) heddle.Time {
 	return q.list[q.from].c.fetched.Plus(expiry) + 1
 }
 
-// due takes out one that has been so for too long, nil for none.
+// due removes and returns a container whose time is up, or nil.
 func (q *unused) due(now heddle.Time, expiry heddle.Span) *container {
 	q.settle()
 	if q.next(expiry) > now {
@@ -225,10 +223,10 @@ func (q *unused) due(now heddle.Time, expiry heddle.Span) *container {
 	return c
 }
 
-// comingBack is the time after a start in which nodes are waited for.
+// comingBack is the time after a restart in which nodes are awaited.
 type comingBack struct{}
 
-// expire forgets what was given back of nodes that had not come: one that comes so late is not waited for.
+// expire forgets releases of containers on nodes that have not come back: nodes this late are not awaited.
 func (comingBack) expire(m *Machine) heddle.Time {
 	for _, t := range m.current() {
 		t.releases = nil

@@ -7,26 +7,26 @@ import (
 	"heddle/yarn/ids"
 )
 
-// How many ids that were given and not used are remembered, of all users and of one, and for how long they are good. What
-// comes above drops the oldest: of the same user first.
+// How many unused ids are remembered, in total and per user, and how long they are valid. Beyond the limits the oldest
+// are dropped, those of the same user first.
 const (
 	maxGiven     = 100_000
 	maxGivenUser = 1000
 	givenLife    = 24 * heddle.Hour
 )
 
-// earlierLife is for how long after a start ids of earlier starts are good: a YARN client goes on with the id that it has
-// for yarn.resourcemanager.connect.max-wait.ms, which is a quarter of an hour unless somebody says otherwise.
+// earlierLife is how long after a start the ids of earlier starts are valid: a YARN client keeps trying with the id it
+// has for yarn.resourcemanager.connect.max-wait.ms, which is 15 minutes by default.
 const earlierLife = heddle.Hour
 
-// given are the ids that were given and for which nothing was submitted yet.
+// given holds the ids that were given out and not used for a submission yet.
 type given struct {
 	to     map[int32]gift
-	of     map[string][]int32 // of a user, oldest first
+	of     map[string][]int32 // ids of a user, oldest first
 	oldest int32              // none is older
 }
 
-// gift is to whom an id was given, and when.
+// A gift says to whom an id was given, and when.
 type gift struct {
 	user string
 	at   heddle.Time
@@ -34,7 +34,7 @@ type gift struct {
 
 func newGiven() given { return given{to: map[int32]gift{}, of: map[string][]int32{}, oldest: 1} }
 
-// add notes that an id, which is younger than all others, was given.
+// add records an id that was given out and is newer than all others.
 func (g *given) add(seq int32, user string, now heddle.Time) {
 	for ; g.oldest < seq; g.oldest++ {
 		k, there := g.to[g.oldest]
@@ -66,7 +66,7 @@ func (g *given) drop(seq int32) {
 	g.of[k.user] = mine
 }
 
-// holds reports whether an id was given to a user, and may be used.
+// holds reports whether an id was given to this user and is still valid.
 func (g *given) holds(seq int32, user string, now heddle.Time) bool {
 	k, there := g.to[seq]
 	return there && k.user == user && now.Since(k.at) <= givenLife
@@ -82,8 +82,8 @@ func (m *Machine) newID(q *NewApp) (any, error) {
 	return NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil
 }
 
-// mayUse is the error of a user who submits with an id that is not the user's; nil for one that may be used. Whom ids of
-// earlier starts were given to is not known any more.
+// mayUse returns an error if a user may not submit with an id, and otherwise nil. To whom ids of earlier starts were
+// given is no longer known.
 func (m *Machine) mayUse(id ids.App, user string) error {
 	earlier := id.Seq > 0 && m.now <= heddle.Time(earlierLife) && slices.Contains(m.starts, id.Cluster)
 	if earlier || id.Cluster == m.began && m.given.holds(id.Seq, user, m.now) {

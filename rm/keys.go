@@ -2,40 +2,40 @@ package rm
 
 import "heddle"
 
-// A Ring is a kind of tokens. Its keys follow one another: from time to time there is a next key, and after a while it
-// becomes the current one. The machine has their numbers; the secrets are the shell's.
+// A Ring is a kind of token. Its keys follow one another: from time to time there is a next key, which later becomes
+// the current one. The machine has the key numbers; the secrets are the shell's.
 type Ring uint8
 
 // The rings.
 const (
-	MasterRing    Ring = iota // tokens that masters show the ResourceManager
-	NodeRing                  // tokens that masters show nodes
-	ContainerRing             // tokens that nodes are shown to start containers
+	MasterRing    Ring = iota // tokens that masters show to the ResourceManager
+	NodeRing                  // tokens that masters show to nodes
+	ContainerRing             // tokens shown to nodes to start containers
 	NumRings      = 3
 )
 
-// A KeyState is what a ring begins with.
+// A KeyState is the initial state of a ring.
 type KeyState struct {
 	Current int32
 	Next    *int32 // nil for none
-	Made    int64  // when the newest was made, milliseconds since 1970
+	Made    int64  // when the newest key was made, milliseconds since 1970
 }
 
-// ring is the lives of the keys of one kind of tokens.
+// A ring holds the key lives of one kind of token.
 type ring struct {
-	every   heddle.Span // from one new key to the next one; 0: never
-	overlap heddle.Span // how long a new key is next before it is the current one: so long it takes until everybody has it
+	every   heddle.Span // from one new key to the next; 0: never
+	overlap heddle.Span // how long a new key is next before it becomes current: the time until everybody has it
 	current int32
 	next    int32
-	coming  bool        // there is a next one
-	making  bool        // the shell has been asked for one
-	at      heddle.Time // when something is to be done
+	coming  bool        // there is a next key
+	making  bool        // the shell was asked for a key
+	at      heddle.Time // when the next action is due
 }
 
-// retryKey is when a key is asked for again that could not be made.
+// retryKey is when to ask again for a key that could not be made.
 const retryKey = heddle.Minute
 
-// newRing goes on with keys that there are. A next key that they had is next for the whole overlap again: nobody could
+// newRing continues with existing keys. A next key among them stays next for the whole overlap again: nobody could
 // learn of it while there was no ResourceManager.
 func newRing(k KeyState, every, overlap heddle.Span, made heddle.Time) ring {
 	r := ring{every: every, overlap: overlap, current: k.Current, at: never}
@@ -49,7 +49,7 @@ func newRing(k KeyState, every, overlap heddle.Span, made heddle.Time) ring {
 	return r
 }
 
-// roll makes the next key the current one, or asks for a next one, when it is time.
+// roll makes the next key the current one, or asks for a next one, when due.
 func (m *Machine) roll() {
 	for i := range m.rings {
 		k := &m.rings[i]
@@ -69,7 +69,7 @@ func (m *Machine) roll() {
 	}
 }
 
-// keyMade is the shell having made a next key, or not.
+// keyMade handles the shell's success or failure in making a key.
 func (m *Machine) keyMade(q *KeyMade) {
 	k := &m.rings[q.Ring]
 	if !k.making {
@@ -83,7 +83,7 @@ func (m *Machine) keyMade(q *KeyMade) {
 	k.next, k.coming, k.at = k.current+1, true, m.now.Plus(k.overlap)
 }
 
-// keyDue is when a key is to be made or to become the current one.
+// keyDue returns when a key is to be made or becomes the current one.
 func (m *Machine) keyDue() heddle.Time {
 	at := never
 	for i := range m.rings {
@@ -94,7 +94,7 @@ func (m *Machine) keyDue() heddle.Time {
 	return at
 }
 
-// lacks reports whether somebody who has a key is to be given the next one.
+// lacks reports whether a holder of this key is to be given the next one.
 func (k *ring) lacks(has int32) bool { return k.coming && k.next != has }
 
 // String names the ring.

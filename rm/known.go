@@ -7,33 +7,33 @@ import (
 	"heddle"
 )
 
-// JobFacts is what policies know of an application beside its requests since it was submitted: [heddle.Facts] as it is
-// told. What is not known is 0.
+// JobFacts is what policies know of an application from its submission on, beside its requests: [heddle.Facts] for
+// reports. Unknown values are 0.
 type JobFacts struct {
-	Maps    int32      `json:"maps"` // in all
+	Maps    int32      `json:"maps"` // in total
 	Reduces int32      `json:"reduces"`
 	Input   int64      `json:"input_bytes"` // of all maps
 	Demand  JobDemand  `json:"demand"`
-	Last    *LastFacts `json:"last,omitempty"` // nil where none is remembered
+	Last    *LastFacts `json:"last,omitempty"` // nil if none is remembered
 }
 
-// A JobDemand is what the tasks of an application hold at once if it has all that it will ask for.
+// A JobDemand is what an application's tasks hold at once if it gets everything it will ask for.
 type JobDemand struct {
 	Containers int32  `json:"containers"`
 	Each       Amount `json:"each"`
 }
 
-// LastFacts is what the last applications of the same user and name came to: [heddle.LastRun] as it is told.
+// LastFacts describes the last applications of the same user and name: [heddle.LastRun] for reports.
 type LastFacts struct {
-	First      Amount `json:"first"` // what the last one asked for first, beside its master
-	Most       Amount `json:"most"`  // the most that one of the last two held and asked for at once, beside their masters
+	First      Amount `json:"first"` // first request of the last one, beside its master
+	Most       Amount `json:"most"`  // the most that one of the last two held and asked for at once, beside its master
 	Containers int32  `json:"containers"`
-	Heap       int64  `json:"heap_mib"`    // the most that was live in the last master's heap
+	Heap       int64  `json:"heap_mib"`    // largest live heap of the last master
 	Outside    int64  `json:"outside_mib"` // what its process used beside its heap
-	Maps       int32  `json:"maps"`        // that this master had
+	Maps       int32  `json:"maps"`        // maps of this master's job
 }
 
-// job is what is known of an application since it was submitted, nil for nothing.
+// job returns what is known of an application from its submission on, or nil if nothing is.
 func (r Reports) job(a *app) *JobFacts {
 	v := r.m.core.View().App(a.aid)
 	if v == nil {
@@ -51,7 +51,7 @@ func (r Reports) job(a *app) *JobFacts {
 	return &out
 }
 
-// age is how long ago something was, in milliseconds; −1 for never.
+// age returns how long ago something was, in milliseconds; −1 for never.
 func (r Reports) age(at heddle.Time) int64 {
 	if at == never {
 		return -1
@@ -59,14 +59,14 @@ func (r Reports) age(at heddle.Time) int64 {
 	return int64(r.at.Since(at)) / 1e6
 }
 
-// Words are how a text writes what it has of figures.
+// Words formats figures for a text.
 type Words struct {
 	Amount  func(Amount) string
 	Bytes   func(int64) string
 	Lasting func(ms int64) string
 }
 
-// Text says what was known of an application when it was submitted; "" for nothing.
+// Text says what was known of an application at its submission; "" for nothing.
 func (j *JobFacts) Text(w Words) string {
 	if j == nil {
 		return ""
@@ -84,7 +84,7 @@ func (j *JobFacts) Text(w Words) string {
 	return strings.Join(parts, ", ")
 }
 
-// Text says what the last applications of the same user and name came to; "" for nothing.
+// Text describes the last applications of the same user and name; "" if there is nothing to say.
 func (l *LastFacts) Text(w Words) string {
 	if l == nil {
 		return ""
@@ -106,7 +106,7 @@ func (l *LastFacts) Text(w Words) string {
 	return strings.Join(parts, "; ")
 }
 
-// Text says what an application's master told of it, and how long ago; "" where it is not asked.
+// Text says what an application's master told, and how long ago; "" if it is not asked.
 func (k *Known) Text(w Words) string {
 	switch {
 	case k == nil:
@@ -138,7 +138,7 @@ func (k *Known) Text(w Words) string {
 	return s
 }
 
-// runs is how many tasks run.
+// runs says how many tasks run.
 func runs(n int) string {
 	if n == 1 {
 		return "1 task runs"
@@ -146,7 +146,7 @@ func runs(n int) string {
 	return text("%d tasks run", n)
 }
 
-// number is so many of something.
+// number returns a count with its noun.
 func number(n int64, what string) string {
 	if n != 1 {
 		what += "s"
@@ -154,7 +154,7 @@ func number(n int64, what string) string {
 	return text("%d %s", n, what)
 }
 
-// lacks is what a node does not do to containers, by its place in [heddle.Caps].
+// lacks says what a node without a capability does not do to containers, by its place in [heddle.Caps].
 var lacks = [heddle.NumCaps]string{
 	"run a container in less than it asked for", "change the size of a running container", "lend what suspended containers hold",
 	"keep a suspended container from using what others want", "give a running container another part of busy processors",
@@ -163,8 +163,7 @@ var lacks = [heddle.NumCaps]string{
 	"have the memory of a running process follow its container's size",
 }
 
-// CapText says in words what a node does that can do what a name of [heddle.Caps] means; a name that is not known stands
-// for itself.
+// CapText says in words what a node with the named capability of [heddle.Caps] does; an unknown name stands for itself.
 func CapText(name string) string {
 	if c, ok := heddle.CapOf(name); ok {
 		return lacks[bits.TrailingZeros16(uint16(c))]

@@ -5,45 +5,45 @@ import (
 	"heddle/yarn/ids"
 )
 
-// How much one caller may have where nothing else is said.
+// Default limits for one caller.
 const (
 	DefaultNodesPer  = 1000
 	DefaultAppsPer   = 10_000
-	DefaultStoredPer = 256 << 20 // bytes, where there is memory for as much
+	DefaultStoredPer = 256 << 20 // bytes, if there is that much memory
 )
 
-// newNodesTime is how long a NodeManager counts as a new one of its address: in it there are twice as many new ones as there
-// may be at once.
+// newNodesTime is how long a NodeManager counts as new at its address: in this time there may be twice as many new ones
+// as there may be at once.
 const newNodesTime = 3600 * heddle.Second
 
-// freeReturns is how often in newNodesTime the NodeManager of a host may come back on another port without counting as a new
-// one. It is more than restarts need, and each leaves something behind.
+// freeReturns is how often in newNodesTime a host's NodeManager may come back on another port without counting as new.
+// It is more than restarts need, and each return leaves something behind.
 const freeReturns = 4
 
-// A share is what one user has of what is limited.
+// A share is one user's use of what is limited.
 type share struct {
-	apps  int // that are not over
+	apps  int // unfinished
 	bytes int // of their submissions
 }
 
-// A quarter is what NodeManagers of one address have of what is limited.
+// A quarter is the use of what is limited by the NodeManagers of one address.
 type quarter struct {
 	nodes  int         // known
-	fresh  int         // that came since a time
+	fresh  int         // new ones since a time
 	since  heddle.Time // when fresh was 0
-	search heddle.Time // not sooner are those that are gone looked for
+	search heddle.Time // nodes that are gone are not searched for before this time
 }
 
-// returns are how often the NodeManager of a host came back on another port without counting as a new one.
+// returns counts how often a host's NodeManager came back on another port without counting as new.
 type returns struct {
 	times int
 	since heddle.Time // when times was 0
 }
 
-// size is how many bytes are kept of a submission.
+// size returns how many bytes are kept of a submission.
 func (s *Submission) size() int { return len(s.Context) + len(s.Rest) + len(s.LogContext) }
 
-// tooMany is the error of an application that is one too many of its user's or of all; nil for one that is not.
+// tooMany returns an error if an application would exceed the limits of its user or of all users, and otherwise nil.
 func (m *Machine) tooMany(user string, s *Submission) error {
 	has := m.shares[user]
 	switch {
@@ -59,7 +59,7 @@ func (m *Machine) tooMany(user string, s *Submission) error {
 	return nil
 }
 
-// holds counts an application among its user's.
+// holds adds an application to its user's share.
 func (m *Machine) holds(a *app) {
 	a.counted = a.size()
 	m.submitted += a.counted
@@ -67,7 +67,7 @@ func (m *Machine) holds(a *app) {
 	m.shares[a.user] = share{has.apps + 1, has.bytes + a.counted}
 }
 
-// lets takes an application off its user's.
+// lets removes an application from its user's share.
 func (m *Machine) lets(a *app) {
 	m.submitted -= a.counted
 	has := m.shares[a.user]
@@ -78,8 +78,8 @@ func (m *Machine) lets(a *app) {
 	m.shares[a.user] = share{has.apps - 1, has.bytes - a.counted}
 }
 
-// crowded is the answer to a NodeManager that was never here and is one too many of its address; nil for one that is not. One
-// that is on the list of hosts to include is known.
+// crowded returns the refusal of a NodeManager that was never here and exceeds its address's limit, or nil.
+// NodeManagers on the include list are known.
 func (m *Machine) crowded(q *RegisterNode) *NodeRegistered {
 	of, most := m.quarters[q.From], m.cfg.NodesPer
 	if most <= 0 || len(m.listed.Include) > 0 || of == nil {
@@ -97,8 +97,8 @@ func (m *Machine) crowded(q *RegisterNode) *NodeRegistered {
 	return nil
 }
 
-// cleared forgets the nodes of an address that have been gone for long, and reports whether there were any. It looks for
-// them once a minute at most.
+// cleared forgets an address's nodes that have been gone for long, and reports whether there were any. It searches at
+// most once a minute.
 func (m *Machine) cleared(from string, of *quarter) bool {
 	if m.now < of.search {
 		return false
@@ -113,9 +113,9 @@ func (m *Machine) cleared(from string, of *quarter) bool {
 	return of.nodes < had
 }
 
-// returned says how often the NodeManager of a host has come back on another port, this time included if it is free: it does
-// not count as a new one. It has come back if those of its host that registered from the same address are gone, but for one at
-// most that is silent.
+// returned returns how often a host's NodeManager has come back on another port, and whether it may now do so without
+// counting as new; then this time is included. It has come back if the other NodeManagers of its host that registered
+// from the same address are gone, except for at most one that is silent.
 func (m *Machine) returned(id ids.Node, from string) (had returns, free bool) {
 	known, there := false, 0
 	for _, n := range m.hosts[m.hostName(id)] { // the newest is the last
@@ -140,7 +140,7 @@ func (m *Machine) returned(id ids.Node, from string) (had returns, free bool) {
 	return had, true
 }
 
-// located counts a node among those of its address. One that has come back is no new one.
+// located adds a node to its address's. One that came back does not count as new.
 func (m *Machine) located(n *node, from string, back bool) {
 	n.from = from
 	of := m.quarters[from]
@@ -157,10 +157,10 @@ func (m *Machine) located(n *node, from string, back bool) {
 	}
 }
 
-// unlocated takes a node off those of its address.
+// unlocated removes a node from its address's.
 func (m *Machine) unlocated(n *node) { m.quarters[n.from].nodes-- }
 
-// checkLimits recounts what users and addresses have.
+// checkLimits recounts the shares of users and addresses.
 func (m *Machine) checkLimits(b *broken) {
 	shares, nodes, stored := map[string]share{}, map[string]int{}, 0
 	for _, a := range m.byApp { // order: sums

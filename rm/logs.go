@@ -5,7 +5,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// How far logs are collected, by YARN's names.
+// Progress of log collection, by YARN's names.
 const (
 	logsDisabled = "DISABLED"
 	logsNotBegun = "NOT_START"
@@ -16,16 +16,16 @@ const (
 	logsTimeOut  = "TIME_OUT"
 )
 
-// logsWait is how long after an application's end its nodes are waited for to collect their logs: YARN's default of
+// logsWait is how long after an application's end its nodes may take to collect its logs: YARN's default of
 // yarn.log-aggregation-status.time-out.ms.
 const logsWait = 10 * heddle.Minute
 
-// logs is how far the nodes that ran something of an application are with collecting its logs.
+// logs is the progress of collecting an application's logs on the nodes that ran something of it.
 type logs struct {
-	of     map[ids.Node]string // what each said last; of one that is over all are here until they are done
-	have   map[string]int      // how many of them said so
-	end    string              // what it came to; "" for not yet
-	unsure bool                // it was over before the start: which nodes are to come is not known
+	of     map[ids.Node]string // what each last said; for a completed application all its nodes, until they are done
+	have   map[string]int      // how many nodes said so
+	end    string              // outcome; "" if there is none yet
+	unsure bool                // it ended before the restart: its nodes are unknown
 }
 
 func (l *logs) set(n ids.Node, status string) {
@@ -39,7 +39,7 @@ func (l *logs) set(n ids.Node, status string) {
 	l.have[status]++
 }
 
-// hearLogs takes what a node says of applications' logs.
+// hearLogs takes a node's news of applications' logs.
 func (m *Machine) hearLogs(n *node, news []LogNews) {
 	for _, q := range news {
 		a := m.byApp[q.App]
@@ -54,7 +54,7 @@ func (m *Machine) hearLogs(n *node, news []LogNews) {
 	}
 }
 
-// settle notes what collecting logs came to, where all nodes are done.
+// settle notes the outcome of collecting logs once all nodes are done.
 func (l *logs) settle() {
 	switch {
 	case len(l.of) > l.have[logsDone]+l.have[logsFailed]+l.have[logsTimeOut]:
@@ -69,7 +69,7 @@ func (l *logs) settle() {
 	l.of, l.have = nil, nil
 }
 
-// awaitLogs waits for the nodes of an application that is over.
+// awaitLogs waits for the nodes of a completed application.
 func (m *Machine) awaitLogs(a *app) {
 	if !m.cfg.LogAggregation {
 		return
@@ -94,7 +94,7 @@ func (m *Machine) lateLogs(a *app) {
 	m.stale(a)
 }
 
-// logStatus is how far an application's logs are collected.
+// logStatus returns the progress of collecting an application's logs.
 func (m *Machine) logStatus(a *app) string {
 	switch l := &a.logs; {
 	case !m.cfg.LogAggregation:
