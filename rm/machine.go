@@ -10,99 +10,99 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A Machine is a ResourceManager without clock, goroutines and I/O: what is said to it goes in with [Machine.Step],
-// what is to be done comes out.
+// A Machine is a ResourceManager without clock, goroutines or I/O: messages go in through [Machine.Step], and what to
+// do comes out.
 type Machine struct {
 	cfg   Config
 	sch   *Scheduler
-	began int64 // milliseconds since 1970 of time 0: part of its ids
+	began int64 // milliseconds since 1970 at time 0: part of the ids it gives
 	epoch int64
 	now   heddle.Time
 
 	core     *sched.Core
-	watch    func(*Noted) // hears of the core's decisions; nil for nobody
-	memo     func() any   // makes a place for what readers make of an application; nil for none
-	noted    Noted        // what it hears
+	watch    func(*Noted) // called with the core's decisions; nil for nobody
+	memo     func() any   // makes a place for what readers derive from an application; nil for none
+	noted    Noted        // argument of watch
 	stepping bool
-	events   []heddle.Event // that came while the core's decisions were carried out
-	ending   string         // what the kills being carried out are for, as the master is told
-	telling  bool           // a new core is told what the last one knew
+	events   []heddle.Event // arrived while the core's decisions were carried out
+	ending   string         // reason of the kills being carried out, as told to the master
+	telling  bool           // a new core is being told what the last one knew
 	finding  foundOne
 	back     comeback
 	keeping  keeping
-	hold     heddle.Time // nothing is given away before; never for no hold
+	hold     heddle.Time // nothing is granted before; never for no hold
 
 	effects   []Effect
-	answers   [4]Answer // the first of a step's
+	answers   [4]Answer // the first answers of a step
 	answered  int
 	commits   map[uint64]func() // what to do once a Store is durable, by its number
-	commitSeq uint64            // the number of the last one
-	short     string            // why less is to be stored; "" where there is room
+	commitSeq uint64            // number of the last Store
+	short     string            // why less should be stored; "" if there is room
 
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
-	recent recent // of byApp: those with ids that this machine gave, nearly all
+	recent recent // of byApp: applications with ids that this machine gave, which is nearly all
 	seq    int32
-	given  given   // of the ids that this machine gave: those that were not used
-	starts []int64 // the dates of earlier starts: part of the ids that they gave
-	over   []*app  // of byApp, that ended, oldest first
+	given  given   // of the ids that this machine gave: the unused ones
+	starts []int64 // dates of earlier starts: part of the ids they gave
+	over   []*app  // of byApp: completed applications, oldest first
 	past   history
 	conts  slab.Index[*container] // by the core's numbers
 	unused unused
-	dead   []*container // that ended in this step
-	free   []*container // whose place the next ones take
-	names               // by which the core knows them
+	dead   []*container // ended in this step
+	free   []*container // reused for the next containers
+	names               // numbers by which the core knows things
 	nodes  []*node      // by heddle.NodeID
 	byNode map[ids.Node]*node
 	listed HostLists
 
 	shares    map[string]share    // by user
-	submitted int                 // bytes of all submissions that are not over
+	submitted int                 // bytes of all unfinished submissions
 	quarters  map[string]*quarter // by address
 
 	timers  timers
-	silence heddle.Time // no node has been silent for too long before; never for no node
-	lull    heddle.Time // no node has been silent for so long before that nothing more starts there; likewise
+	silence heddle.Time // no node will have been silent for too long before; never for no node
+	lull    heddle.Time // before this time no node will have been silent for so long that nothing more starts there; likewise
 	rings   [NumRings]ring
-	tidyAt  int // how many numbers may be given before they begin anew
+	tidyAt  int // how many numbers may be given before renumbering
 	counts  tally
-	wishes  uint64      // that agents were told
-	owing   []*agent    // that are answered at the end of the step
-	unsaid  []*node     // with something that the log has yet to hear
-	sayAt   heddle.Time // when it hears of it; never for nothing
-	steps   uint64      // of cores before the one there is
+	wishes  uint64      // told to agents
+	owing   []*agent    // to be answered at the end of the step
+	unsaid  []*node     // with something still to be logged
+	sayAt   heddle.Time // when to log it; never for nothing
+	steps   uint64      // of previous cores
 	grants  uint64      // likewise
-	reports uint64      // of nodes: marks what the one being taken names
+	reports uint64      // heartbeats taken: marks what the current one names
 	shown   shown
 }
 
-// foundOne is the container that the core is told was found, and when it was made.
+// foundOne is the container being reported to the core as found, and when it was created.
 type foundOne struct {
 	id ids.Container
 	at heddle.Time
 }
 
-// never is a time that does not come.
+// never is a time that never comes.
 const never = heddle.Time(math.MaxInt64)
 
-// Options is what a machine is made of.
+// Options configures a new machine.
 type Options struct {
 	Config    Config
 	Scheduler *Scheduler
 	Began     int64   // milliseconds since 1970 of time 0
-	Epoch     int64   // how many starts on the same store there were before
-	Starts    []int64 // when the last of these were, milliseconds since 1970
+	Epoch     int64   // number of earlier starts on the same store
+	Starts    []int64 // dates of those starts, milliseconds since 1970
 	Lists     HostLists
 	Keys      [NumRings]KeyState
 	State     []Recovered
-	Runs      []RunRecord  // that the store holds, in any order
+	Runs      []RunRecord  // from the store, in any order
 	Nodes     []NodeRecord // likewise
-	Users     []string     // that have their UserIDs already, from 0 on; policies know their names
-	Watch     func(*Noted) // hears of the core's decisions as they are carried out, and must not call the machine; may be nil
-	Memo      func() any   // makes a place for what readers make of an application; may be nil
+	Users     []string     // already have UserIDs, from 0 on; policies know their names
+	Watch     func(*Noted) // called with the core's decisions as they are carried out, and must not call the machine; may be nil
+	Memo      func() any   // makes a place for what readers derive from an application; may be nil
 }
 
-// New returns a machine that has taken over what a store holds, and what comes of that.
+// New returns a machine that has recovered what a store holds, and the resulting effects.
 func New(o Options) (*Machine, []Effect) {
 	m := &Machine{
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never, lull: never, sayAt: never,
@@ -123,8 +123,8 @@ func New(o Options) (*Machine, []Effect) {
 	return m, m.done()
 }
 
-// Step takes what was said at a time, which never goes back, and returns what is to be done. The slice is good until
-// the next Step, and so is every [Answer] in it, but not what an answer has.
+// Step handles a message at a time, which never goes back, and returns what to do. The slice and every [Answer] in it
+// are valid until the next Step; the values in answers remain valid.
 func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 	m.now = at
 	if m.now > m.lull {
@@ -139,7 +139,7 @@ func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 	return m.done()
 }
 
-// done hands over the effects.
+// done returns the effects.
 func (m *Machine) done() []Effect {
 	out := m.effects
 	m.effects, m.answered = m.effects[:0], 0
@@ -220,7 +220,7 @@ func (m *Machine) hear(msg Message) {
 	}
 }
 
-// Deadline is when the machine wants a [Tick] at the latest.
+// Deadline returns when the machine needs a [Tick] at the latest.
 func (m *Machine) Deadline() heddle.Time {
 	at := min(m.timers.next(), m.unused.next(m.cfg.ContainerExpiry), m.hold, m.keyDue())
 	if m.silence < at {
@@ -232,14 +232,14 @@ func (m *Machine) Deadline() heddle.Time {
 	return at
 }
 
-// newTokens has every master given new tokens for nodes with its next containers there.
+// newTokens has every master given new node tokens with its next containers.
 func (m *Machine) newTokens() {
 	for _, t := range m.current() {
 		t.tokens = nil
 	}
 }
 
-// tick does what has come due.
+// tick does what is due.
 func (m *Machine) tick() {
 	if at, ok := m.core.Deadline(); ok && m.now >= at {
 		m.step(heddle.Wake{})
@@ -248,22 +248,22 @@ func (m *Machine) tick() {
 	m.roll()
 }
 
-// Scheduler is the scheduler that the machine goes by now: as it was given, or grown by queues that placement created.
+// Scheduler returns the current scheduler: as it was given, or extended by queues that placement created.
 func (m *Machine) Scheduler() *Scheduler { return m.sch }
 
-// ServedAt says where clients reach the web pages, as host:port, where the configuration does not.
+// ServedAt sets the host:port at which clients reach the web pages, unless the configuration does.
 func (m *Machine) ServedAt(web string) { m.cfg.WebHost = cmp.Or(m.cfg.WebHost, web) }
 
-// Ready reports whether recovery is over: what was running before the start has been found again or given up.
+// Ready reports whether recovery is over: everything that ran before the restart was found or given up.
 func (m *Machine) Ready() bool { return m.hold == never }
 
-// date is a time as milliseconds since 1970.
+// date returns a time as milliseconds since 1970.
 func (m *Machine) date(t heddle.Time) int64 { return m.began + int64(t)/1e6 }
 
-// today is the date.
+// today returns the current date.
 func (m *Machine) today() int64 { return m.date(m.now) }
 
-// timeOf is a date as a time: never where it is later than times can say, some centuries from the start.
+// timeOf converts a date to a time; never if it is later than times can express, some centuries after the start.
 func (m *Machine) timeOf(ms int64) heddle.Time {
 	if ms-m.began > math.MaxInt64/1_000_000 {
 		return never
@@ -289,7 +289,7 @@ func (m *Machine) answer(c Call, v any, err error) {
 
 func (m *Machine) log(l Level, text string, args ...any) { m.emit(&Log{l, text, args}) }
 
-// commit has changes stored; then is run once they are durable.
+// commit has changes stored; then is called once they are durable.
 func (m *Machine) commit(then func(), changes ...Change) {
 	m.commitSeq++
 	m.commits[m.commitSeq] = then
@@ -307,7 +307,7 @@ func (m *Machine) storeShort(why string) {
 	m.short = why
 }
 
-// hasRoom is the error of a call that is not worth the last of the store's room.
+// hasRoom returns an error if the store is short of room, for calls that must not use up the rest.
 func (m *Machine) hasRoom(what string, id ids.App) error {
 	if m.short == "" {
 		return nil
@@ -323,8 +323,7 @@ func (m *Machine) stored(seq uint64) {
 	}
 }
 
-// step has the core take an event and carries out what it decides. Events that come of carrying out are taken
-// afterwards.
+// step passes an event to the core and carries out its decisions. Events that arise meanwhile are processed afterwards.
 func (m *Machine) step(ev heddle.Event) {
 	m.events = append(m.events, ev)
 	if m.stepping {
@@ -348,7 +347,7 @@ func (m *Machine) step(ev heddle.Event) {
 		for _, d := range decisions {
 			m.carry(d)
 		}
-		if e, ok := m.events[i].(heddle.AppDone); ok { // not sooner: it may have had reservations to give up
+		if e, ok := m.events[i].(heddle.AppDone); ok { // not earlier: it may have had reservations to give up
 			m.apps[e.App] = nil
 		}
 	}

@@ -12,11 +12,11 @@ import (
 
 const (
 	noName         = "N/A"
-	maxURL         = 8192     // bytes, of what a master says of itself
-	maxDiagnostics = 64 << 10 // bytes that are kept of a text for people
+	maxURL         = 8192     // bytes, of what a master says about itself
+	maxDiagnostics = 64 << 10 // bytes kept of a text for people
 )
 
-// attemptOf is the attempt a call's token was made for, nil where it is not the one at work.
+// attemptOf returns the attempt that a call's token was made for, or nil if it is not the current one.
 func (m *Machine) attemptOf(id ids.Attempt) *attempt {
 	a := m.appBy(id.App)
 	if a == nil {
@@ -28,7 +28,7 @@ func (m *Machine) attemptOf(id ids.Attempt) *attempt {
 	return nil
 }
 
-// liveAttempt is likewise, and nil where the attempt has ended too.
+// liveAttempt is like attemptOf, but also returns nil if the attempt has ended.
 func (m *Machine) liveAttempt(id ids.Attempt) *attempt {
 	if t := m.attemptOf(id); t != nil && !t.state.isOver() && !t.stopping {
 		return t
@@ -58,10 +58,10 @@ func (m *Machine) registerMaster(q *RegisterMaster) (*MasterRegistered, error) {
 	return &MasterRegistered{Largest: m.largest(a.queue), Access: a.Access, Queue: a.queue}, nil
 }
 
-// nextID follows a response id.
+// nextID returns the response id after id.
 func nextID(id int32) int32 { return (id + 1) & 0x7fffffff }
 
-// allocate is one call of a master.
+// allocate handles an allocate call of a master.
 func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	if len(q.Ask) > maxAskRows || len(q.Release) > maxAskRows {
 		return nil, invalid(classInvalidAsk, "%s asks for %d rows and gives back %d containers in one call; at most %d of each are taken", q.Who.Attempt, len(q.Ask), len(q.Release), maxAskRows)
@@ -76,7 +76,7 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	t.seen = m.now
 	switch {
 	case t.last != nil && nextID(q.Last) == t.responseID: // its answer was lost
-		again := *t.last // the first may still be on its way
+		again := *t.last // the first copy may still be on its way
 		again.NewToken = m.rings[MasterRing].lacks(q.Who.Key)
 		return &again, nil
 	case q.Last != t.responseID:
@@ -102,13 +102,13 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	return p, nil
 }
 
-// serve does what a master wants, and answers.
+// serve does what a master asks for, and answers.
 func (m *Machine) serve(t *attempt, q *Allocate) *Allocated {
 	if m.cfg.Stock {
 		p := m.answerMaster(t, q)
 		m.blacklist(t, q)
 		m.ask(t, q.Ask)
-		m.giveBack(t, q.Release) // room for what is asked for now, not for what was
+		m.giveBack(t, q.Release) // makes room for what is asked for now, not for earlier requests
 		return p
 	}
 	m.blacklist(t, q)
@@ -117,15 +117,15 @@ func (m *Machine) serve(t *attempt, q *Allocate) *Allocated {
 	return m.answerMaster(t, q)
 }
 
-// clamp makes a share of what a master reported.
+// clamp limits a share that a master reported to 0 to 1.
 func clamp[F float32 | float64](f F) F {
-	if f > 0 { // not so what is no number
+	if f > 0 { // false for NaN
 		return min(f, 1)
 	}
 	return 0
 }
 
-// giveBack releases containers a master does not want.
+// giveBack releases containers that a master does not want.
 func (m *Machine) giveBack(t *attempt, list []ids.Container) {
 	m.ending = textReleased
 	for _, id := range list {
@@ -143,7 +143,7 @@ func (m *Machine) giveBack(t *attempt, list []ids.Container) {
 	m.ending = ""
 }
 
-// blacklist changes the hosts and racks a master wants nothing on.
+// blacklist changes the hosts and racks on which a master wants nothing.
 func (m *Machine) blacklist(t *attempt, q *Allocate) {
 	if len(q.Avoid) == 0 && len(q.Accept) == 0 {
 		return
@@ -160,7 +160,7 @@ func (m *Machine) blacklist(t *attempt, q *Allocate) {
 	m.exclude(t)
 }
 
-// exclude tells the core which nodes an application wants nothing on.
+// exclude tells the core on which nodes an application wants nothing.
 func (m *Machine) exclude(t *attempt) {
 	e := heddle.Exclude{App: t.app.aid}
 	for _, n := range m.nodes {
@@ -171,7 +171,7 @@ func (m *Machine) exclude(t *attempt) {
 	m.step(e)
 }
 
-// answerMaster fetches what there is for a master.
+// answerMaster collects what there is for a master.
 func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	a, v := t.app, m.core.View()
 	t.responseID = nextID(t.responseID)
@@ -193,7 +193,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 		}
 		m.unused.add(c)
 	}
-	if len(granted) > 0 { // what the core grants as it hears of it is for the next call
+	if len(granted) > 0 { // what the core grants in response is for the next call
 		m.step(heddle.Acquire{App: a.aid})
 		p.Granted = slices.Grow(p.Granted, len(granted))
 	}
@@ -220,7 +220,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 		}
 		clear(t.updated)
 	}
-	p.Headroom = m.core.Headroom(a.aid) // nothing where the core does not know it
+	p.Headroom = m.core.Headroom(a.aid) // nothing if the core does not know it
 	if c := v.App(a.aid); c != nil {
 		p.Pending = waiting(c)
 	}
@@ -228,7 +228,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	return p
 }
 
-// waiting is how many containers of all kinds an application asks for.
+// waiting returns how many containers of all kinds an application asks for.
 func waiting(a *cluster.App) (n int) {
 	for k := range heddle.Kind(heddle.NumKinds) {
 		n += a.Waiting(k)
@@ -236,7 +236,7 @@ func waiting(a *cluster.App) (n int) {
 	return n
 }
 
-// running is how many containers of all kinds an application holds.
+// running returns how many containers of all kinds an application holds.
 func running(a *cluster.App) (n int) {
 	for k := range heddle.Kind(heddle.NumKinds) {
 		n += a.Running(k)

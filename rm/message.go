@@ -5,72 +5,70 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A Call numbers a message that somebody waits for: the [Answer] repeats it. The shell gives the numbers.
+// A Call numbers a message that needs an answer: the [Answer] repeats it. The shell assigns the numbers.
 type Call uint64
 
-// A Message is something that was said to the ResourceManager. The set is closed.
-//
+// A Message is something that is said to the ResourceManager. The set is closed.
 //sumtype:decl
 type Message interface{ message() }
 
-// What NodeManagers say.
+// Messages from NodeManagers.
 type (
-	// RegisterNode says that a NodeManager started, or that it starts anew after it was told to. It is answered
-	// with a [NodeRegistered].
+	// RegisterNode says that a NodeManager started or, as told, registers again. The answer is a [NodeRegistered].
 	RegisterNode struct {
 		Call       Call
 		Node       ids.Node
-		Names      []string // what lists of hosts may call it: its name and its addresses
+		Names      []string // its name and addresses, any of which host lists may use
 		From       string   // the address of the call
-		Rack       string   // "" where the script should have told it and did not
+		Rack       string   // "" if the script failed to tell it
 		HTTPPort   int32
 		Version    string
 		Total      heddle.Resource
-		Physical   heddle.Resource // what the machine has, where it says
+		Physical   heddle.Resource // of the machine, if reported
 		Can        heddle.Caps     // what the node can do to containers
 		Health     Health
-		Containers []ContainerNews // all that it runs, and those that ended and that it was not told to forget
-		Apps       []ids.App       // that have files there
-		Logs       []LogNews       // what it said of logs before
+		Containers []ContainerNews // all running containers, and ended ones that it was not told to forget
+		Apps       []ids.App       // with files there
+		Logs       []LogNews       // what it said about logs before
 	}
 
-	// BeatNode is a NodeManager's report. It is answered with a [NodeBeat].
+	// BeatNode is a NodeManager's heartbeat. The answer is a [NodeBeat].
 	BeatNode struct {
 		Call    Call
 		Node    ids.Node
-		Number  heddle.NodeID // as its registration was told, where the shell has kept it: it saves a search
-		Last    int32         // the number of the last answer that it has
+		Number  heddle.NodeID // from the answer to its registration, if the shell kept it: saves a lookup
+		Last    int32         // number of the last answer that it received
 		Health  Health
-		Running []ContainerRun // all that run
+		Running []ContainerRun // all running containers
 		Ended   []ContainerEnd
-		Partial bool // Running has those alone that began since the last report
+		Partial bool // Running has only containers that began since the last heartbeat
 		Logs    []LogNews
-		Keys    [NumRings]int32 // that it has; of masters' it has none
+		Keys    [NumRings]int32 // that it has; it has no master key
 		OfNode  Utilization
-		OfAll   Utilization // of its containers together
-		Answer  *NodeBeat   // where the answer goes, until the next report; nil for a new one
+		OfAll   Utilization // of all its containers together
+		Answer  *NodeBeat   // place for the answer, valid until the next heartbeat; nil for a new one
 	}
 
-	// UnregisterNode says that a NodeManager stops. It is answered with nil.
+	// UnregisterNode says that a NodeManager stops. The answer is nil.
 	UnregisterNode struct {
 		Call Call
 		Node ids.Node
 	}
 )
 
-// Health is what a NodeManager says of its own disks and scripts.
+// Health is what a NodeManager says about its disks and scripts.
 type Health struct {
-	Said   bool // there is such news
+	Said   bool // the report is present
 	Sick   bool
 	Report string
 	At     int64 // milliseconds since 1970
 }
 
-// A ContainerRun is a container that runs.
+// A ContainerRun is a running container.
 type ContainerRun struct {
 	ID   ids.Container
-	Size heddle.Resource // as its node accounts for it; zero where it does not say
-	// Parked says that it gets what nobody else wants, as YARN's opportunistic containers do.
+	Size heddle.Resource // as its node accounts for it; zero if unknown
+	// Parked says that it gets only what nobody else wants, like YARN's opportunistic containers.
 	Parked bool
 }
 
@@ -79,34 +77,34 @@ type ContainerEnd struct {
 	ID          ids.Container
 	Exit        int32
 	Diagnostics string
-	Size        heddle.Resource // as the node has it; zero where it does not say
+	Size        heddle.Resource // as known to the node; zero if unknown
 }
 
-// A ContainerNews is what a NodeManager that registers says of one container.
+// A ContainerNews is what a registering NodeManager says about a container.
 type ContainerNews struct {
-	ContainerEnd // what there is of it before
+	ContainerEnd // as far as it is known before the end
 	Over         bool
 	Priority     int32
 	AllocID      int64
 	Created      int64 // milliseconds since 1970, by the clock of the ResourceManager that granted it
-	Parked       bool  // as of a [ContainerRun]
+	Parked       bool  // as in [ContainerRun]
 }
 
-// A LogNews is how far a NodeManager is with collecting an application's logs.
+// A LogNews is a NodeManager's progress in collecting an application's logs.
 type LogNews struct {
 	App    ids.App
 	Status string
 }
 
-// A Caller is the master behind a call: the attempt that its token was made for, and the key of the token.
+// A Caller is the master that makes a call: the attempt that its token was made for, and the token's key.
 type Caller struct {
 	Attempt ids.Attempt
 	Key     int32
 }
 
-// What ApplicationMasters say.
+// Messages from ApplicationMasters.
 type (
-	// RegisterMaster says that a master is at work. It is answered with a [MasterRegistered].
+	// RegisterMaster says that a master is running. The answer is a [MasterRegistered].
 	RegisterMaster struct {
 		Call     Call
 		Who      Caller
@@ -115,34 +113,33 @@ type (
 		Tracking string
 	}
 
-	// Allocate is a master's call: what it asks for and gives back. It is answered with an [Allocated].
+	// Allocate is a master's allocate call: what it asks for and releases. The answer is an [Allocated].
 	Allocate struct {
 		Call     Call
 		Who      Caller
-		Last     int32 // the number of the last answer that it has
+		Last     int32 // number of the last answer that it received
 		Progress float32
-		Tracking *string // nil for the same as before
+		Tracking *string // nil if unchanged
 		Ask      []Request
 		Release  []ids.Container
-		Avoid    []string   // hosts and racks that it wants nothing on
-		Accept   []string   // those that it does want something on again
+		Avoid    []string   // hosts and racks on which it wants nothing
+		Accept   []string   // hosts and racks to remove from the blacklist
 		Updates  int        // containers that it wants changed, which is not supported
-		Answer   *Allocated // where the answer goes, until this master's next call; nil for a new one
+		Answer   *Allocated // place for the answer, valid until this master's next call; nil for a new one
 		Placed   bool       // it sent scheduling requests, which are not supported
 	}
 
-	// FinishMaster says that a master is done, and how its application ended. It is answered with nil once that is
-	// stored.
+	// FinishMaster says that a master is done, and how its application ended. The answer is nil, once that is stored.
 	FinishMaster struct {
 		Call        Call
 		Who         Caller
 		Final       FinalStatus
 		Diagnostics string
-		Tracking    *string // nil for the same as before
+		Tracking    *string // nil if unchanged
 	}
 )
 
-// A Request is a row of a master's request table: so many containers at a place.
+// A Request is a row of a master's request table: a number of containers at a place.
 type Request struct {
 	Priority int32
 	AllocID  int64
@@ -150,32 +147,31 @@ type Request struct {
 	Size     heddle.Resource
 	Count    int32
 	Strict   bool   // nowhere else
-	Enforce  bool   // the execution type must be what was asked for
+	Enforce  bool   // the execution type must be as requested
 	Label    string // node label expression; there are no labels
 }
 
-// What clients say.
+// Messages from clients.
 type (
-	// NewApp asks for an id for an application that is to be submitted, by the same user. It is answered with a
-	// [NewAppID].
+	// NewApp asks for an id for an application that the same user will submit. The answer is a [NewAppID].
 	NewApp struct {
 		Call Call
 		User string
 	}
 
-	// SubmitApp hands an application in, with an id that was given to its user. It is answered with nil once that is
-	// stored. Submitting one again that is there does nothing: its client did not hear the first answer.
+	// SubmitApp submits an application, with an id that was given to its user. The answer is nil, once the submission
+	// is stored. Submitting an existing application again does nothing: its client did not receive the first answer.
 	SubmitApp struct {
 		Call      Call
 		Who       Person
-		Queue     string // where placement rules put it
-		Misplaced string // why they put it nowhere; "" where they did
-		Wrong     string // what it says of its master's container that cannot be; "" for nothing
-		Unwritten int    // bytes that wait for the disk
+		Queue     string // chosen by placement rules
+		Misplaced string // why they chose none; "" if they did
+		Wrong     string // what is impossible about its master's container; "" for nothing
+		Unwritten int    // bytes waiting for the disk
 		App       Submission
 	}
 
-	// KillApp ends an application. It is answered with nil once its end is stored.
+	// KillApp ends an application. The answer is nil, once its end is stored.
 	KillApp struct {
 		Call        Call
 		Who         Person
@@ -183,23 +179,22 @@ type (
 		Diagnostics string
 	}
 
-	// FailAttempt ends an attempt as if its master had failed. It is answered with nil.
+	// FailAttempt ends an attempt as if its master had failed. The answer is nil.
 	FailAttempt struct {
 		Call    Call
 		Who     Person
 		Attempt ids.Attempt
 	}
 
-	// MoveApp takes an application to another leaf queue. It is answered with nil once that is stored.
+	// MoveApp moves an application to another leaf queue. The answer is nil, once that is stored.
 	MoveApp struct {
 		Call  Call
 		Who   Person
 		App   ids.App
-		Queue string // in full, or its last part
+		Queue string // full path, or its last part
 	}
 
-	// SetPriority gives an application another priority. It is answered with an int32, what it came to, once that
-	// is stored.
+	// SetPriority changes an application's priority. The answer is the resulting priority as an int32, once stored.
 	SetPriority struct {
 		Call     Call
 		Who      Person
@@ -207,8 +202,7 @@ type (
 		Priority int32
 	}
 
-	// SetLifetime says when an application is killed that is not over by then. It is answered with nil once that is
-	// stored.
+	// SetLifetime sets when an unfinished application is killed. The answer is nil, once that is stored.
 	SetLifetime struct {
 		Call  Call
 		Who   Person
@@ -216,7 +210,7 @@ type (
 		Until int64 // milliseconds since 1970
 	}
 
-	// SignalContainer has a node signal a container with its next report. It is answered with nil.
+	// SignalContainer has a node signal a container at its next heartbeat. The answer is nil.
 	SignalContainer struct {
 		Call      Call
 		Who       Person
@@ -225,13 +219,13 @@ type (
 	}
 )
 
-// A Person is somebody who asks, with the groups where access depends on them. Addr is empty over REST.
+// A Person is a user who makes a request, with the user's groups if access depends on them. Addr is empty over REST.
 type Person struct {
 	User, Addr string
 	Groups     []string
 }
 
-// A Submission is what a client says of its application.
+// A Submission is what a client says about its application.
 type Submission struct {
 	ID            ids.App
 	Name, Type    string
@@ -239,34 +233,33 @@ type Submission struct {
 	Priority      *int32 // nil for none
 	Master        heddle.Resource
 	Label         string       // node label expression of its master; there are no labels
-	MaxAttempts   int32        // 0 for none said
-	FailureWindow heddle.Span  // failures older than that are not counted; 0: all are
+	MaxAttempts   int32        // 0 if not given
+	FailureWindow heddle.Span  // older failures do not count; 0: all failures count
 	Lifetimes     []int64      // seconds
-	Access        []Access     // who may do what with it beside its owner
+	Access        []Access     // what others than its owner may do with it
 	Unmanaged     bool         // its master runs outside the cluster
-	Facts         heddle.Facts // what is known of the job; a stock client says nothing but its name, and the command of its master
-	Context       []byte       // the submission as its client encoded it, for the store and the master's start
-	Rest          []byte       // the same without what starts masters, for the store once it is over
-	LogContext    []byte       // how logs are collected, for the tokens of its containers
+	Facts         heddle.Facts // what is known of the job; a stock client gives only its name and its master's command
+	Context       []byte       // the submission as encoded by its client, for the store and the start of the master
+	Rest          []byte       // the same without what starts masters, for the store after the application's end
+	LogContext    []byte       // how to collect logs, for the tokens of its containers
 }
 
 // Access is an access list of an application.
 type Access struct {
-	Change bool // to change it; to look at it otherwise
+	Change bool // right to change it; otherwise to view it
 	List   ACL
 }
 
-// What administrators say.
+// Messages from administrators.
 type (
-	// Refresh goes on with another scheduler: queues, limits, profile. It is answered with nil.
+	// Refresh replaces the scheduler: queues, limits, profile. The answer is nil.
 	Refresh struct {
 		Call      Call
 		Scheduler *Scheduler
 	}
 
-	// RefreshNodes goes on with other lists of hosts. NodeManagers that may no longer be there go: at once or,
-	// where graceful, when what runs there has ended or the timeout has passed; none if the timeout is negative. It
-	// is answered with nil.
+	// RefreshNodes replaces the host lists. NodeManagers that are no longer admitted leave: at once, or if graceful,
+	// when what runs there has ended or the timeout has passed; a negative timeout means none. The answer is nil.
 	RefreshNodes struct {
 		Call     Call
 		Lists    HostLists
@@ -274,7 +267,7 @@ type (
 		Timeout  heddle.Span
 	}
 
-	// ResizeNode changes what a node offers. Its NodeManager is told with its next report. It is answered with nil.
+	// ResizeNode changes what a node offers. Its NodeManager is told at its next heartbeat. The answer is nil.
 	ResizeNode struct {
 		Call  Call
 		Node  ids.Node
@@ -282,25 +275,25 @@ type (
 	}
 )
 
-// What the shell says.
+// Messages from the shell.
 type (
 	// Stored says that a [Store] is durable.
 	Stored struct{ Seq uint64 }
 
-	// StoreShort says that the disk of the store is full, and with "" that it has room again. What is to be stored is kept
-	// and stored when there is room, so that no [Store] is lost: but less should come.
+	// StoreShort says that the store's disk is full, or with "" that it has room again. Changes are kept until there is
+	// room, so no [Store] is lost, but fewer should be made.
 	StoreShort struct{ Why string }
 
-	// Started says that a master's container was started on its node, or why not.
+	// Started says that a master's container was started on its node, or why it was not.
 	Started struct {
 		Container ids.Container
-		Failed    string // "" for started
+		Failed    string // "" if it was started
 	}
 
-	// KeyMade says that the key that a [MakeKey] asked for is there, and durable where it has to be, or why not.
+	// KeyMade says that the key requested by a [MakeKey] exists, and is durable if it has to be, or why not.
 	KeyMade struct {
 		Ring   Ring
-		Failed string // "" for made
+		Failed string // "" if it was made
 	}
 
 	// Tick says that time has passed; see [Machine.Deadline].

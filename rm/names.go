@@ -7,7 +7,7 @@ import (
 	"heddle/internal/slab"
 )
 
-// names are the numbers by which the core knows racks, users and queues, and the nodes of each host.
+// names holds the numbers by which the core knows racks, users and queues, and the nodes of each host.
 type names struct {
 	hosts     map[string][]*node
 	racks     map[string]heddle.RackID
@@ -17,7 +17,7 @@ type names struct {
 	told      func(id heddle.UserID, name string)
 }
 
-// newNames are the names of a scheduler's queues and of users that have their numbers already.
+// newNames returns the names for a scheduler's queues and for users that already have numbers.
 func newNames(sch *Scheduler, users []string) names {
 	n := names{
 		hosts: map[string][]*node{}, racks: map[string]heddle.RackID{}, users: map[string]heddle.UserID{},
@@ -30,7 +30,7 @@ func newNames(sch *Scheduler, users []string) names {
 	return n
 }
 
-// rackID is a rack's number.
+// rackID returns a rack's number, assigning one if needed.
 func (n *names) rackID(name string) heddle.RackID {
 	id, ok := n.racks[name]
 	if !ok {
@@ -40,7 +40,7 @@ func (n *names) rackID(name string) heddle.RackID {
 	return id
 }
 
-// userID is a user's number.
+// userID returns a user's number, assigning one if needed.
 func (n *names) userID(name string) heddle.UserID {
 	id, ok := n.users[name]
 	if !ok {
@@ -54,18 +54,17 @@ func (n *names) userID(name string) heddle.UserID {
 	return id
 }
 
-// renew has racks and users numbered anew, for the queues of another scheduler.
+// renew resets the numbers of racks and users, for the queues of another scheduler.
 func (n *names) renew(sch *Scheduler) {
 	clear(n.racks)
 	clear(n.users)
 	n.userNames, n.queues, n.told = nil, sch.Numbers(), sch.UserName
 }
 
-// tidyAt is how many numbers may be given beyond twice those in use.
+// tidyAt is how many numbers may be given beyond twice the number in use.
 const tidyAt = 20_000
 
-// tidy begins anew with the numbers of applications, nodes and users once most of those that have one are gone, and
-// drops created queues that nobody is in.
+// tidy renumbers applications, nodes and users once most of the numbered ones are gone, and drops empty created queues.
 func (m *Machine) tidy() {
 	if m.sch.Rebuild == nil || m.numbers() < m.tidyAt {
 		return
@@ -76,11 +75,10 @@ func (m *Machine) tidy() {
 	m.tidyAt = 2*m.numbers() + tidyAt
 }
 
-// numbers is how many numbers were given since they began anew.
+// numbers returns how many numbers were given since the last renumbering.
 func (m *Machine) numbers() int { return len(m.apps) + len(m.nodes) + len(m.userNames) }
 
-// renumber gives those that are there the numbers from 0 on, which a new core knows nothing of. What is named as it
-// is met again gets its number then.
+// renumber numbers everything that exists from 0 on, for a new core. Racks and users get numbers when they next occur.
 func (m *Machine) renumber() {
 	m.apps = slices.DeleteFunc(m.apps, func(a *app) bool { return a == nil })
 	for i, a := range m.apps {
@@ -102,8 +100,9 @@ func (m *Machine) renumber() {
 	m.names.renew(m.sch)
 }
 
-// maximum is the largest container there can be: as configured, and no larger than the largest node once there
-// are any, unless larger ones may still come back after a start: masters that ask for the same again would be refused.
+// maximum returns the largest possible container: as configured, but no larger than the largest node once there are
+// any. After a restart it stays as configured while larger nodes may still come back: otherwise masters that repeat
+// their requests would be refused.
 func (m *Machine) maximum() heddle.Resource {
 	if v := m.core.View(); v.Live() > 0 && !m.recovering() {
 		return m.sch.Maximum.Min(v.Largest())
@@ -111,7 +110,7 @@ func (m *Machine) maximum() heddle.Resource {
 	return m.sch.Maximum
 }
 
-// largest is the largest container there can be for an application of a queue.
+// largest returns the largest possible container of an application in a queue.
 func (m *Machine) largest(queue string) heddle.Resource {
 	q, ok := m.queues[queue]
 	if !ok {
@@ -120,7 +119,7 @@ func (m *Machine) largest(queue string) heddle.Resource {
 	return m.sch.Queues[q].LargestOf(m.maximum())
 }
 
-// text is an amount for people, as YARN writes it.
+// text formats an amount for people, as YARN does.
 func (m *Machine) text(a heddle.Resource) string {
 	s := text("<memory:%d, vCores:%d", a[heddle.Memory], a[heddle.CPU]/1000)
 	for i, name := range m.cfg.ExtraResources {

@@ -7,65 +7,65 @@ import (
 	"heddle/yarn/ids"
 )
 
-// MaxHostName is how many characters a host may have, as DNS has it; a version too.
+// MaxHostName is the most characters in a host name, as in DNS, and in a version.
 const MaxHostName = 255
 
 const (
-	maxNodes    = 100_000 // by host and port, those that are gone included
-	maxSignals  = 1000    // for containers of a node between two reports
+	maxNodes    = 100_000 // by host and port, including nodes that are gone
+	maxSignals  = 1000    // for containers of a node between two heartbeats
 	defaultRack = "/default-rack"
 )
 
-// A node is a NodeManager. What every report looks at comes first: it is read together.
+// A node is a NodeManager. The fields that every heartbeat reads come first, so that they are read together.
 type node struct {
 	id      ids.Node
-	from    string // the address that it registered from first
+	from    string // address from which it first registered
 	nid     heddle.NodeID
 	lastID  int32
 	state   nodeState
 	up      bool // in the core
-	silent  bool // so long that nothing more starts there
-	awaited bool // it was there before the start, and has not come back
-	demotes bool // it parks containers itself, as opportunistic ones
+	silent  bool // for so long that nothing more starts there
+	awaited bool // known from before the restart, and not back yet
+	demotes bool // parks containers itself, as opportunistic ones
 	can     heddle.Caps
-	own     heddle.Caps // of them, without an agent
-	agent   *agent      // beside it; nil for none
-	refused int         // updates that it did not make, since it registered
-	apps    []*app      // that ran here and are not cleaned up
-	seen    heddle.Time // last report
+	own     heddle.Caps // of those, without an agent
+	agent   *agent      // its node agent; nil for none
+	refused int         // updates that it did not make since it registered
+	apps    []*app      // ran here and are not cleaned up
+	seen    heddle.Time // last heartbeat
 	last    *NodeBeat
-	every   heddle.Span // what it was told last
+	every   heddle.Span // heartbeat interval that it was last told
 
 	conts   []*container
-	waiting int                           // of them that it has not reported
-	parked  int                           // of them that are to be parked
-	weighed int                           // of them that were weighed
-	unsaid  *unsaid                       // of what was made of them; nil for nothing so far
-	killed  map[ids.Container]heddle.Time // told to be killed, and when; end not yet reported; nil for none so far
-	forget  []ids.Container               // with the next report's answer
-	leave   []ids.App                     // likewise: applications that it is to clean up after
+	waiting int                           // of those, not reported yet
+	parked  int                           // of those, to be parked
+	weighed int                           // of those, weighed
+	unsaid  *unsaid                       // alterations still to be logged; nil if there were none so far
+	killed  map[ids.Container]heddle.Time // kills that it was told of, and when; end not yet reported; nil if there were none so far
+	forget  []ids.Container               // in the answer to the next heartbeat
+	leave   []ids.App                     // likewise: applications to clean up after
 	orders  *orders                       // likewise; nil for none
 
 	nodeUse, contUse Utilization
 
-	names    []string // that lists of hosts may have for it
+	names    []string // names that host lists may use for it
 	rack     string
 	http     string
 	version  string
 	total    heddle.Resource
-	physical heddle.Resource // what the machine has, where it says
+	physical heddle.Resource // of the machine, if reported
 	health   string
 	healthAt int64
-	known    NodeRecord  // what the store is to hold of it; zero for nothing
-	kept     NodeRecord  // what it was told of that
-	keeping  bool        // it is yet to hear of it
-	deadline heddle.Time // of a graceful decommission; never for none
+	known    NodeRecord  // what the store is to hold about it; zero for nothing
+	kept     NodeRecord  // what the store was told
+	keeping  bool        // the store is yet to be told
+	deadline heddle.Time // of a graceful decommission; never if there is none
 	timer    timer
 	returns  returns
-	stale    bool // not as views show it
+	stale    bool // views are out of date
 }
 
-// orders are what a node is to do.
+// orders is what a node is to do.
 type orders struct {
 	kill    []ids.Container
 	update  []*container
@@ -73,7 +73,7 @@ type orders struct {
 	resize  bool
 }
 
-// order is what the node is to do, to be added to.
+// order returns the orders of a node, for adding to them.
 func (n *node) order() *orders {
 	if n.orders == nil {
 		n.orders = &orders{}
@@ -81,7 +81,7 @@ func (n *node) order() *orders {
 	return n.orders
 }
 
-// nodeUp puts a node into the core, with so much to give.
+// nodeUp adds a node to the core, with the given capacity.
 func (m *Machine) nodeUp(n *node, total heddle.Resource) {
 	if n.up {
 		return
@@ -93,20 +93,20 @@ func (m *Machine) nodeUp(n *node, total heddle.Resource) {
 	m.tellNode(n, Usable)
 }
 
-// closed reports whether nothing more is to start on a node that is up.
+// closed reports whether nothing more may start on a node that is up.
 func (n *node) closed() bool { return n.silent || n.state == nodeDecommissioning }
 
-// tellCloses has the core know whether something may start on a node.
+// tellCloses tells the core whether something may start on a node.
 func (m *Machine) tellCloses(n *node) { m.step(heddle.NodeSilent{Node: n.nid, Silent: n.closed()}) }
 
-// resizeNode changes what a node of the core has to give.
+// resizeNode changes the capacity of a node in the core.
 func (m *Machine) resizeNode(n *node, total heddle.Resource) {
 	if m.core.View().Node(n.nid).Total() != total {
 		m.step(heddle.NodeResized{Node: n.nid, Total: total})
 	}
 }
 
-// nodeDown takes a node out of the core: everything on it is over.
+// nodeDown removes a node from the core: everything on it ends.
 func (m *Machine) nodeDown(n *node, to nodeState) {
 	n.become(to)
 	m.staleNode(n)
@@ -116,7 +116,7 @@ func (m *Machine) nodeDown(n *node, to nodeState) {
 		m.keepNode(n, m.today())
 	case nodeShutdown, nodeDecommissioned:
 		m.dropNode(n)
-	case nodeNew, nodeRunning, nodeUnhealthy, nodeDecommissioning, nodeRebooted: // it comes again
+	case nodeNew, nodeRunning, nodeUnhealthy, nodeDecommissioning, nodeRebooted: // it will come back
 	}
 	if !n.up {
 		return
@@ -129,13 +129,13 @@ func (m *Machine) nodeDown(n *node, to nodeState) {
 	m.tellNode(n, Unusable)
 }
 
-// nodeNews is what became of a node.
+// nodeNews is a change of a node.
 type nodeNews struct {
 	n   *node
 	how NodeChange
 }
 
-// tellNode has every running master told what became of a node.
+// tellNode has every running master told of a change of a node.
 func (m *Machine) tellNode(n *node, how NodeChange) {
 	for _, t := range m.current() {
 		if t.registered() && !t.state.isOver() {
@@ -151,7 +151,7 @@ func (m *Machine) forgetTokens(n *node) {
 	}
 }
 
-// addNode makes a node that was never seen, or one that moved to another rack.
+// addNode creates a node that was never seen, or that moved to another rack.
 func (m *Machine) addNode(id ids.Node, rack, from string) *node {
 	n := &node{
 		id: id, nid: heddle.NodeID(len(m.nodes)), rack: rack, deadline: never,
@@ -160,7 +160,7 @@ func (m *Machine) addNode(id ids.Node, rack, from string) *node {
 	if old := m.byNode[id]; old != nil {
 		m.unlocated(old)
 		n.returns = old.returns
-		n.killed = old.killed // what was given up on it is so still
+		n.killed = old.killed // containers given up there stay given up
 		old.agent.follow(n)
 		for i, o := range m.hosts[host] {
 			if o == old {
@@ -179,10 +179,10 @@ func (m *Machine) addNode(id ids.Node, rack, from string) *node {
 	return n
 }
 
-// replaced forgets the nodes of a host that are gone for good: its NodeManager has come back on another port.
+// replaced forgets the nodes of a host that are gone for good: the host's NodeManager has come back on another port.
 func (m *Machine) replaced(id ids.Node) { m.forgetNodes(id, (*node).gone) }
 
-// forgetNodes forgets those nodes of a host that are what it says.
+// forgetNodes forgets the nodes of a host for which these is true.
 func (m *Machine) forgetNodes(id ids.Node, these func(*node) bool) {
 	host := m.hostName(id)
 	m.hosts[host] = slices.DeleteFunc(m.hosts[host], func(n *node) bool {
@@ -200,21 +200,21 @@ func (m *Machine) forgetNodes(id ids.Node, these func(*node) bool) {
 	}
 }
 
-// gone reports whether a node went, and may come back.
+// gone reports whether a node left but may come back.
 func (n *node) gone() bool {
 	return n.state == nodeLost || n.state == nodeRebooted || n.state == nodeShutdown
 }
 
-// goneLong reports whether a node went so long ago that it is forgotten.
+// goneLong reports whether a node left so long ago that it is to be forgotten.
 func (m *Machine) goneLong(n *node) bool {
 	since := m.now.Since(n.seen)
-	if lost := n.known.Lost; lost > 0 { // perhaps before the start
+	if lost := n.known.Lost; lost > 0 { // perhaps before the restart
 		since = heddle.Span(m.today()-lost) * heddle.Millisecond
 	}
 	return n.gone() && m.byNode[n.id] == n && since > goneLife
 }
 
-// hostName is what masters call a node in what they ask for.
+// hostName returns the name by which masters ask for a node.
 func (m *Machine) hostName(id ids.Node) string {
 	if m.cfg.PortInNodeName {
 		return id.String()
@@ -222,24 +222,24 @@ func (m *Machine) hostName(id ids.Node) string {
 	return id.Host
 }
 
-// clean has a node clean up after an application, with the next report's answer.
+// clean has a node clean up after an application, in the answer to its next heartbeat.
 func (n *node) clean(id ids.App) { n.leave = append(n.leave, id) }
 
-// acknowledge lets a node forget a container that ended.
+// acknowledge lets a node forget an ended container.
 func (n *node) acknowledge(id ids.Container) {
 	if n.state.active() {
 		n.forget = append(n.forget, id)
 	}
 }
 
-// unkill notes that a container that was perhaps to be killed has ended.
+// unkill notes that a container has ended, in case it was to be killed.
 func (n *node) unkill(id ids.Container) {
 	if n.killed != nil {
 		delete(n.killed, id)
 	}
 }
 
-// kill has a container killed on its node: with the next report, or when the node registers again.
+// kill has a container killed on its node: at the next heartbeat, or when the node registers again.
 func (m *Machine) kill(n *node, id ids.Container) {
 	if n.killed == nil {
 		n.killed = map[ids.Container]heddle.Time{}

@@ -10,24 +10,24 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A shown is what a machine keeps for its views: applications and nodes as they are shown, and which of them have changed
-// since. Nothing is made before somebody wants a view, and then of what has changed alone.
+// A shown is what a machine keeps for its views: the applications and nodes as shown, and which of them changed since.
+// Nothing is built until somebody wants a view, and then only what has changed.
 type shown struct {
 	apps    shelf[ids.App, *appView]
 	nodes   shelf[ids.Node, *nodeView]
 	census  census
-	changed bool // something that a view shows has
+	changed bool // something that a view shows has changed
 
 	staleApps  []*app
 	staleNodes []*node
-	// What the view that is being made still lacks. What goes stale meanwhile is for the one after it.
+	// What the view in progress still lacks. What becomes stale meanwhile is left for the next view.
 	making      bool
 	makingApps  []*app
 	makingNodes []*node
-	renewed     bool // queues have changed: that view shows all as it is now
+	renewed     bool // queues have changed: the view in progress shows everything as it is now
 }
 
-// stale notes that an application is not what views show of it, or is no more.
+// stale notes that views no longer show an application as it is, or that it no longer exists.
 func (m *Machine) stale(a *app) {
 	s := &m.shown
 	s.changed = true
@@ -36,12 +36,12 @@ func (m *Machine) stale(a *app) {
 	}
 	a.stale = true
 	s.staleApps = append(s.staleApps, a)
-	if len(s.staleApps) > 2*(len(m.byApp)+pageSize)+s.apps.len() { // many of them came and went since anybody looked
+	if len(s.staleApps) > 2*(len(m.byApp)+pageSize)+s.apps.len() { // many came and went since the last view
 		s.staleApps = slices.DeleteFunc(s.staleApps, func(a *app) bool { return !a.viewed && m.byApp[a.ID] != a })
 	}
 }
 
-// staleNode is likewise for a node.
+// staleNode is stale for a node.
 func (m *Machine) staleNode(n *node) {
 	s := &m.shown
 	s.changed = true
@@ -51,14 +51,15 @@ func (m *Machine) staleNode(n *node) {
 	}
 }
 
-// staleReservation notes that the reservation of a node may count for something else, since a container came or went there.
+// staleReservation marks the application that a node is reserved for: a container came or went there, so its
+// reservation may count for something else.
 func (m *Machine) staleReservation(n *node) {
 	if k := m.core.View().Node(n.nid); k != nil && k.Booked() != nil {
 		m.stale(m.apps[k.Booked().App().ID()])
 	}
 }
 
-// renew notes that queues have changed, on which the report of every application depends.
+// renew notes that queues have changed, on which every application's report depends.
 func (m *Machine) renew() {
 	for _, a := range m.byApp { // order: of their list, which does not matter
 		m.stale(a)
@@ -66,10 +67,10 @@ func (m *Machine) renew() {
 	m.shown.changed, m.shown.renewed = true, true
 }
 
-// Changed reports whether something has changed that the last view does not show.
+// Changed reports whether something has changed since the last view.
 func (m *Machine) Changed() bool { return m.shown.changed || m.shown.making }
 
-// View is a view of the machine as it is.
+// View returns a view of the machine as it is.
 func (m *Machine) View() *View {
 	if m.shown.making {
 		m.Publish(math.MaxInt)
@@ -77,9 +78,9 @@ func (m *Machine) View() *View {
 	return m.Publish(math.MaxInt)
 }
 
-// Publish makes a view, as far as that takes no more than so many applications and nodes that have changed. It returns nil
-// where there is more to do, and the next call goes on with it. The view shows all that had happened at the first of these
-// calls, and perhaps what happened since.
+// Publish makes a view, processing at most so many changed applications and nodes. It returns nil if there is more to
+// do, and the next call continues. The view shows everything that had happened by the first of these calls, and perhaps
+// what happened since.
 func (m *Machine) Publish(most int) *View {
 	s := &m.shown
 	if !s.making {
@@ -109,13 +110,13 @@ func (m *Machine) Publish(most int) *View {
 	return nil
 }
 
-// takeStale has all that is stale made anew.
+// takeStale queues everything stale for rebuilding.
 func (s *shown) takeStale() {
 	s.makingApps, s.staleApps = s.staleApps, s.makingApps
 	s.makingNodes, s.staleNodes = s.staleNodes, s.makingNodes
 }
 
-// show shows an application as it is, or no more.
+// show updates an application in the views, or removes it.
 func (m *Machine) show(a *app) {
 	a.stale = false
 	if is := m.byApp[a.ID]; is != a {
@@ -133,7 +134,7 @@ func (m *Machine) show(a *app) {
 	m.shown.putApp(v)
 }
 
-// showNode shows the node of a name as it is, or no more.
+// showNode updates the node of this name in the views, or removes it.
 func (m *Machine) showNode(n *node) {
 	n.stale = false
 	if is := m.byNode[n.id]; is != nil {
@@ -145,7 +146,7 @@ func (m *Machine) showNode(n *node) {
 	}
 }
 
-// putApp shows an application in place of what was shown of it.
+// putApp adds an application, replacing what was shown of it.
 func (s *shown) putApp(v *appView) {
 	s.census.app(v, 1)
 	if was, ok := s.apps.put(v); ok {
@@ -153,7 +154,7 @@ func (s *shown) putApp(v *appView) {
 	}
 }
 
-// putNode is likewise for a node.
+// putNode is putApp for a node.
 func (s *shown) putNode(v *nodeView) {
 	s.census.node(v, 1)
 	if was, ok := s.nodes.put(v); ok {
@@ -165,7 +166,7 @@ func (m *Machine) nodeView(n *node) *nodeView {
 	return &nodeView{m.newsOf(n), n.state, n.parked, n.weighed}
 }
 
-// look is a view of what is shown.
+// look returns a view of what is shown.
 func (m *Machine) look(s *shown) *View {
 	b := m.basis()
 	return &View{
@@ -180,7 +181,7 @@ func (m *Machine) basis() basis {
 	}
 }
 
-// queueReports are the queues of a basis without what is counted of their applications.
+// queueReports returns the queues' reports without the counts of their applications.
 func (m *Machine) queueReports(infos []QueueInfo) []QueueReport {
 	v := m.core.View()
 	out := make([]QueueReport, len(infos))
@@ -208,7 +209,7 @@ func (m *Machine) queueReports(infos []QueueInfo) []QueueReport {
 	return out
 }
 
-// clusterReport is the cluster, with what is counted of its applications and nodes.
+// clusterReport returns the report of the cluster, with the counts of its applications and nodes.
 func (m *Machine) clusterReport(c *census) ClusterReport {
 	v := m.core.View()
 	root := v.Root()
@@ -228,7 +229,7 @@ func (m *Machine) clusterReport(c *census) ClusterReport {
 	return p
 }
 
-// Fresh is a view of which everything is made anew, for tests: [Machine.View] returns the same for less.
+// Fresh returns a view with everything rebuilt, for tests: [Machine.View] returns the same with less work.
 func (m *Machine) Fresh() *View {
 	s := &shown{}
 	for _, a := range m.byApp { // order: onto a shelf

@@ -10,27 +10,27 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Reports is what a machine tells of itself. It is good until the machine's next Step.
+// Reports gives access to what a machine reports about itself. It is valid until the machine's next Step.
 type Reports struct {
 	m  *Machine
-	at heddle.Time // what is counted by time is counted up to then
+	at heddle.Time // what accumulates over time is counted up to here
 }
 
-// Reports returns what can be asked of the machine.
+// Reports returns the machine's reports.
 func (m *Machine) Reports() Reports { return Reports{m, m.now} }
 
-// At returns the reports of a later moment at which nothing has happened yet.
+// At returns the reports for a later moment, before which nothing has happened.
 func (r Reports) At(at heddle.Time) Reports { return Reports{r.m, max(r.at, at)} }
 
-// amount is an amount with the names that this cluster has for it.
+// amount returns an amount with this cluster's names for resources.
 func (m *Machine) amount(a heddle.Resource) Amount { return AmountOf(a, m.cfg.ExtraResources...) }
 
 func (r Reports) amount(a heddle.Resource) Amount { return r.m.amount(a) }
 
-// yarn is an amount for people, as YARN writes it.
+// yarn formats an amount for people, as YARN does.
 func (r Reports) yarn(a Amount) string { return r.m.text(a.Resource(r.m.cfg.ExtraResources...)) }
 
-// lets reports whether the filter wants an application, but for its bounds on ids.
+// lets reports whether an application passes the filter, except for its bounds on ids.
 func (f *AppFilter) lets(a *AppReport) bool {
 	switch {
 	case len(f.States) > 0 && !slices.Contains(f.States, a.State),
@@ -45,10 +45,10 @@ func (f *AppFilter) lets(a *AppReport) bool {
 	return within(a.Started, f.StartedFrom, f.StartedTo) && within(a.Finished, f.FinishedFrom, f.FinishedTo) && (f.Sees == nil || f.Sees(a))
 }
 
-// within reports whether a time lies between bounds, of which 0 is none.
+// within reports whether a time lies between bounds; a bound of 0 does not count.
 func within(at, from, to int64) bool { return (from == 0 || at >= from) && (to == 0 || at <= to) }
 
-// App returns one application, with its requests and attempts, and with what it waits for.
+// App returns one application, with its requests and attempts, and what it waits for.
 func (r Reports) App(id ids.App) (AppReport, error) {
 	a := r.m.byApp[id]
 	if a == nil {
@@ -63,7 +63,7 @@ func (r Reports) App(id ids.App) (AppReport, error) {
 	return p, nil
 }
 
-// appView is an application as views show it.
+// appView returns an application as views show it.
 func (m *Machine) appView(a *app) *appView {
 	v := &appView{AppReport: AppReport{
 		ID: a.ID, User: a.user, Queue: a.shown().queue, Name: a.Name, Type: a.Type, Tags: append([]string{}, a.Tags...), Priority: a.shown().priority,
@@ -99,7 +99,7 @@ func (m *Machine) appView(a *app) *appView {
 		p.OriginalURL = p.TrackingURL
 	case AppFinished:
 		p.Progress = 1
-	case AppNew, AppSaving, AppSubmitted, AppAccepted, AppRunning: // as its master says
+	case AppNew, AppSaving, AppSubmitted, AppAccepted, AppRunning: // as reported by its master
 	}
 	m.addUse(a, v)
 	if p.Diagnostics == "" && p.State == AppAccepted {
@@ -125,7 +125,7 @@ func (m *Machine) addUse(a *app, v *appView) {
 	}
 }
 
-// Requests is what an application asks for; nothing for one that is not there.
+// Requests returns what an application asks for; nothing if it does not exist.
 func (r Reports) Requests(id ids.App) []RequestReport {
 	if a := r.m.byApp[id]; a != nil {
 		return r.requests(a)
@@ -133,7 +133,7 @@ func (r Reports) Requests(id ids.App) []RequestReport {
 	return nil
 }
 
-// requests is an application's request table, with what is still wanted of each row.
+// requests returns an application's request table, with what is still wanted of each row.
 func (r Reports) requests(a *app) []RequestReport {
 	out := []RequestReport{}
 	c := r.m.core.View().App(a.aid)
@@ -161,7 +161,7 @@ func (r Reports) requests(a *app) []RequestReport {
 	return out
 }
 
-// workerAsks are an application's asks but for its master's.
+// workerAsks returns an application's asks, except for its master's.
 func workerAsks(c *cluster.App) map[askKey]*cluster.Ask {
 	asks := map[askKey]*cluster.Ask{}
 	for _, k := range c.Asks() {
@@ -172,13 +172,13 @@ func workerAsks(c *cluster.App) map[askKey]*cluster.Ask {
 	return asks
 }
 
-// knows reports whether a place that a row names is there.
+// knows reports whether a place named by a row exists.
 func (m *Machine) knows(place string) bool {
 	_, rack := m.racks[place]
 	return place == anywhere || rack || len(m.hosts[place]) > 0
 }
 
-// left is how many containers an ask still wants at a place.
+// left returns how many containers an ask still wants at a place.
 func (m *Machine) left(k *cluster.Ask, place string) int32 {
 	switch {
 	case place == anywhere:
@@ -195,17 +195,17 @@ func (m *Machine) left(k *cluster.Ask, place string) int32 {
 	return 0
 }
 
-// proxyURL is where clients find an application's own pages.
+// proxyURL returns the address of an application's own pages.
 func (m *Machine) proxyURL(a *app) string {
 	return "http://" + m.cfg.WebHost + "/proxy/" + a.ID.String() + "/"
 }
 
-// pageURL is an application's page here.
+// pageURL returns the address of an application's page here.
 func (m *Machine) pageURL(a *app) string {
 	return "http://" + m.cfg.WebHost + "/cluster/app/" + a.ID.String()
 }
 
-// Attempts returns an application's attempts, first one first.
+// Attempts returns an application's attempts, the first one first.
 func (r Reports) Attempts(id ids.App) ([]AttemptReport, error) {
 	a := r.m.byApp[id]
 	if a == nil {
@@ -222,7 +222,7 @@ func (r Reports) attempts(a *app) []AttemptReport {
 	return out
 }
 
-// registered is a master's host; "" for the name that stands for none.
+// registered returns a master's host, or "" for the placeholder.
 func registered(host string) string {
 	if host == noName {
 		return ""
@@ -238,7 +238,7 @@ func (r Reports) Attempt(id ids.Attempt) (AttemptReport, error) {
 	return AttemptReport{}, &NotFound{"attempt " + id.String()}
 }
 
-// findAttempt returns an attempt, over or not.
+// findAttempt returns an attempt, whether or not it is over.
 func (m *Machine) findAttempt(id ids.Attempt) *attempt {
 	if a := m.byApp[id.App]; a != nil {
 		for _, t := range a.attempts {
@@ -268,7 +268,7 @@ func (r Reports) reportAttempt(t *attempt) AttemptReport {
 	return p
 }
 
-// Containers returns the containers an attempt holds, by number: those with a number above one, and so many at the most.
+// Containers returns at most so many containers that an attempt holds above the given number, by number.
 func (r Reports) Containers(id ids.Attempt, above int64, most int) ([]ContainerReport, error) {
 	t := r.m.findAttempt(id)
 	if t == nil {
@@ -295,7 +295,7 @@ func (r Reports) NodeContainers(id ids.Node) ([]ContainerReport, error) {
 	return out, nil
 }
 
-// Container returns one container that has not ended.
+// Container returns a container that has not ended.
 func (r Reports) Container(id ids.Container) (ContainerReport, error) {
 	if c := r.m.container(id); c != nil {
 		return r.reportContainer(c), nil
@@ -328,7 +328,7 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 	return p
 }
 
-// newsOf is a node's report.
+// newsOf returns a node's report.
 func (m *Machine) newsOf(n *node) NodeReport {
 	p := NodeReport{
 		ID: n.id, HTTP: n.http, Rack: n.rack, State: n.state.String(), Version: n.version, Health: n.health, HealthAt: n.healthAt,

@@ -6,17 +6,18 @@ import (
 	"heddle"
 )
 
-// readWithin is how long an application waits at most for what its client left beside the submission to be read.
+// readWithin is how long an application waits at most until what its client left beside the submission is read.
 const readWithin = 3 * heddle.Second
 
-// A reading is what is left beside a submission being read. The application goes to the scheduler when it has been, or
-// has taken too long.
+// A reading is the reading of what is left beside a submission. The application goes to the scheduler when the reading
+// is done or has taken too long.
 type reading struct {
 	timer timer
 	app   *app
 }
 
-// read has what a client left beside its submission read, while the submission is being stored or, after a start, the nodes come back.
+// read has what a client left beside its submission read while the submission is being stored or, after a restart,
+// while nodes come back.
 func (m *Machine) read(a *app) {
 	known := a.Facts.Maps > 0 || a.Facts.Demand.Containers > 0
 	f := &m.sch.Set.Feeds
@@ -31,7 +32,7 @@ func (m *Machine) read(a *app) {
 	m.emit(&ReadJob{App: a.ID, User: a.user, Framework: a.framework, Context: a.Context})
 }
 
-// expire goes on without what could not be read in time.
+// expire continues without what could not be read in time.
 func (r *reading) expire(m *Machine) heddle.Time {
 	if r.app.reading == r {
 		m.log(Warn, "what the client left beside its submission was not read in time: the size of the job is not known", "app", r.app.ID)
@@ -40,7 +41,7 @@ func (r *reading) expire(m *Machine) heddle.Time {
 	return never
 }
 
-// jobRead takes what a client left beside its submission.
+// jobRead takes what was read beside a submission.
 func (m *Machine) jobRead(p *JobRead) {
 	a := m.byApp[p.App]
 	if a == nil || a.reading == nil {
@@ -72,7 +73,7 @@ func (m *Machine) jobRead(p *JobRead) {
 	m.readDone(a)
 }
 
-// nodesOf are the nodes of hosts, as far as there are any.
+// nodesOf returns the nodes on the given hosts, as far as there are any.
 func (m *Machine) nodesOf(hosts []string) (out []heddle.NodeID) {
 	for _, h := range hosts {
 		for _, n := range m.hosts[h] {
@@ -82,7 +83,7 @@ func (m *Machine) nodesOf(hosts []string) (out []heddle.NodeID) {
 	return out
 }
 
-// readDone hands an application to the scheduler that waited for that alone.
+// readDone hands an application to the scheduler if it waited only for the reading.
 func (m *Machine) readDone(a *app) {
 	m.stopReading(a)
 	if !m.Ready() {
@@ -98,7 +99,7 @@ func (m *Machine) readDone(a *app) {
 	}
 }
 
-// stopReading ends the wait for what a client left beside its submission, if there is one.
+// stopReading ends the reading for an application, if there is one.
 func (m *Machine) stopReading(a *app) {
 	if a.reading == nil {
 		return

@@ -2,10 +2,10 @@ package rm
 
 import "heddle"
 
-// A Reason is a [heddle.Why] in words: said of an ask as a whole, of one node and of several.
+// A Reason is a [heddle.Why] in words: about an ask as a whole, about one node and about several.
 type Reason struct{ Ask, Node, Nodes string }
 
-// ReasonOf returns the words of a reason's code; ok is false for a code there is none of.
+// ReasonOf returns the words for a reason's code; ok is false for an unknown code.
 func ReasonOf(code string) (r Reason, ok bool) {
 	for w := range reasons {
 		if heddle.Why(w).String() == code {

@@ -2,14 +2,14 @@ package rm
 
 import "heddle/yarn/ids"
 
-// recent finds applications by the number in their ids alone, from the oldest that there is on. What is too far from
-// the others is not in it.
+// recent finds applications by the number in their ids alone, from the oldest existing one on. Applications whose
+// numbers are too far from the others are not in it.
 type recent struct {
 	first int32
 	list  []*app
 }
 
-// maxGap is how many numbers may be given in vain between two applications that are in the list.
+// maxGap is how many unused numbers there may be between two applications in the list.
 const maxGap = 1000
 
 func (r *recent) add(a *app) {
@@ -26,7 +26,7 @@ func (r *recent) add(a *app) {
 	r.list[i] = a
 }
 
-// get is the application with a number, nil where it is not in the list.
+// get returns the application with a number, or nil if it is not in the list.
 func (r *recent) get(seq int32) *app {
 	if i := int(seq) - int(r.first); i >= 0 && i < len(r.list) {
 		return r.list[i]
@@ -45,7 +45,7 @@ func (r *recent) drop(a *app) {
 	}
 }
 
-// appBy is an application by its id, nil for none.
+// appBy returns an application by its id, or nil.
 func (m *Machine) appBy(id ids.App) *app {
 	if id.Cluster == m.began {
 		if a := m.recent.get(id.Seq); a != nil {

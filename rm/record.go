@@ -5,7 +5,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// An AppRecord is what is kept of an application. Times are milliseconds since 1970, 0 for not yet.
+// An AppRecord is what is stored of an application. Times are milliseconds since 1970, 0 if not yet.
 type AppRecord struct {
 	ID        ids.App
 	User      string
@@ -14,48 +14,47 @@ type AppRecord struct {
 	Priority  int32
 	Submitted int64
 	Started   int64 `json:",omitempty"`
-	Launched  int64 `json:",omitempty"` // the first master's container
+	Launched  int64 `json:",omitempty"` // first master's container
 	Finished  int64 `json:",omitempty"`
 	Lifetime  int64 `json:",omitempty"` // when it is killed, milliseconds since 1970; 0 for never
-	Taken     int32 `json:",omitempty"` // no attempt gets a number up to this one: another had it whose record may be lost
+	Taken     int32 `json:",omitempty"` // attempt numbers up to this one are taken, also by attempts whose records may be lost
 
-	// How it ended, by YARN's names. State is "" while the application is alive.
+	// How it ended, in YARN's terms. State is "" while the application is alive.
 	State       string `json:",omitempty"`
 	Final       string `json:",omitempty"`
 	Diagnostics string `json:",omitempty"`
-	Tracking    string `json:",omitempty"` // what the last master registered or finished with
+	Tracking    string `json:",omitempty"` // from the last master's registration or end
 
-	// What it held, once it is over.
+	// What it used, once it is over.
 	MemorySeconds          float64 `json:",omitempty"` // MiB·s
 	VcoreSeconds           float64 `json:",omitempty"`
 	PreemptedMemorySeconds float64 `json:",omitempty"`
 	PreemptedVcoreSeconds  float64 `json:",omitempty"`
 }
 
-// An AttemptRecord is what is kept of one run of an application's master. Times are milliseconds since 1970, 0 for
-// not yet.
+// An AttemptRecord is what is stored of one run of a master. Times are milliseconds since 1970, 0 if not yet.
 type AttemptRecord struct {
 	ID       ids.Attempt
 	MasterID int64    `json:",omitempty"` // number of the master's container; 0 before it was granted
 	Node     ids.Node // of that container
-	NodeHTTP string   `json:",omitempty"` // host:port of that NodeManager's pages
-	Heap     int64    `json:",omitempty"` // MiB of Java heap its master was cut to; 0 where it has the container it asked for
+	NodeHTTP string   `json:",omitempty"` // web address (host:port) of that NodeManager
+	Heap     int64    `json:",omitempty"` // MiB to which its master's Java heap was cut; 0 if it has the container it asked for
 	Started  int64    `json:",omitempty"`
 	Finished int64    `json:",omitempty"`
 
-	Host     string `json:",omitempty"` // as the master registered
+	Host     string `json:",omitempty"` // from the master's registration
 	RPCPort  int32  `json:",omitempty"`
 	Tracking string `json:",omitempty"`
 
-	// How it ended, by YARN's names. State is "" while the attempt is alive.
+	// How it ended, in YARN's terms. State is "" while the attempt is alive.
 	State       string `json:",omitempty"`
 	Final       string `json:",omitempty"`
 	Diagnostics string `json:",omitempty"`
 	Exit        int32  `json:",omitempty"` // of the master's container
 }
 
-// LostAttempt stands for an attempt whose record was lost, so that no other one gets its number: it failed for no fault of
-// its own when its application was submitted.
+// LostAttempt returns a stand-in for an attempt whose record was lost, so that no other attempt gets its number: it
+// failed through no fault of its own when its application was submitted.
 func LostAttempt(id ids.Attempt, submitted int64) AttemptRecord {
 	return AttemptRecord{
 		ID: id, Started: submitted, Finished: submitted, Host: noName, RPCPort: -1, State: attemptFailed.String(),
@@ -63,11 +62,11 @@ func LostAttempt(id ids.Attempt, submitted int64) AttemptRecord {
 	}
 }
 
-// A RunRecord is what is kept of the last applications of a user and name: [heddle.LastRun], and what it is made of. What
-// was not measured is zero.
+// A RunRecord is what is stored of the last applications of a user and name: [heddle.LastRun] and what it is made from.
+// Unmeasured values are zero.
 type RunRecord struct {
 	RunKey  `json:"-"`
-	Ended   int64    // the last one, milliseconds since 1970
+	Ended   int64    // end of the last one, milliseconds since 1970
 	First   Amount   `json:",omitzero"`
 	Asked   [2]Asked // the last two, the later first
 	Heap    int64    `json:",omitempty"` // MiB
@@ -77,21 +76,21 @@ type RunRecord struct {
 	TooSmall int64 `json:",omitempty"` // MiB
 }
 
-// Asked is the most that an application held and asked for at once beside its master.
+// Asked is the most that an application held and asked for at once, beside its master.
 type Asked struct {
 	Most       Amount
 	Containers int32
 }
 
-// A NodeRecord is what is kept of a node that registered and has not left.
+// A NodeRecord is what is stored of a node that registered and has not left.
 type NodeRecord struct {
 	ID   ids.Node `json:"-"`
 	Rack string
-	HTTP string // host:port of its pages
-	Lost int64  `json:",omitempty"` // when it was, milliseconds since 1970; 0 for one that was there
+	HTTP string // web address (host:port)
+	Lost int64  `json:",omitempty"` // when it was lost, milliseconds since 1970; 0 if it was not
 }
 
-// A Change is one record put or dropped: exactly one of its fields is set.
+// A Change is one record written or dropped: exactly one of its fields is set.
 type Change struct {
 	App         *AppRecord
 	Attempt     *AttemptRecord
@@ -103,9 +102,9 @@ type Change struct {
 	DropNode    *ids.Node
 }
 
-// A Recovered is an application that the store holds.
+// A Recovered is an application found in the store.
 type Recovered struct {
 	AppRecord
 	Attempts   []AttemptRecord
-	Submission Submission // what Context says
+	Submission Submission // decoded from Context
 }

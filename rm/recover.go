@@ -9,8 +9,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// recover takes over what was going on before the start. Whose master was at work goes on once the master and
-// the nodes come back: until then nothing is given away.
+// recover takes over what was going on before the restart. Applications whose masters were running continue once the
+// masters and the nodes come back: until then nothing is granted.
 func (m *Machine) recover(list []Recovered) {
 	m.lookAt(&timer{}, comingBack{}, heddle.Time(m.cfg.NodeExpiry))
 	var alive []*app
@@ -61,7 +61,7 @@ func (m *Machine) recoverApp(r *Recovered) *app {
 	return a
 }
 
-// recoverAttempt takes over an attempt. Whatever was going on then, its master may be at work.
+// recoverAttempt recovers an attempt. Whatever its state was, its master may be running.
 func (m *Machine) recoverAttempt(a *app, k *AttemptRecord, last bool) {
 	t := m.newAttempt(a)
 	t.id.N = k.ID.N
@@ -84,18 +84,18 @@ func (m *Machine) recoverAttempt(a *app, k *AttemptRecord, last bool) {
 	case a.closed: // over with its application
 		t.state, _ = stateOf[attemptState](attemptNames[:], a.state.String())
 		t.ended = m.timeOf(a.finished)
-	case !last: // a later one was begun
+	case !last: // a later attempt was begun
 		t.state, t.ended = attemptFailed, t.began
 	default:
 		t.state = attemptLaunched
 	}
 }
 
-// resume goes on with an application that was alive.
+// resume continues an application that was alive.
 func (m *Machine) resume(a *app) {
 	a.become(appSubmitted)
 	t := a.newest()
-	if t != nil && t.state.isOver() && m.exhausted(a) { // what came of its last attempt was not stored any more
+	if t != nil && t.state.isOver() && m.exhausted(a) { // the outcome of its last attempt was never stored
 		m.giveUp(a)
 		return
 	}
@@ -104,7 +104,7 @@ func (m *Machine) resume(a *app) {
 		t.exit = int32(heddle.Aborted)
 	}
 	switch {
-	case t == nil || t.state.isOver(): // its next attempt begins when the wait is over, with those submitted meanwhile
+	case t == nil || t.state.isOver(): // its next attempt begins when the wait is over, together with applications submitted meanwhile
 		if largest := m.largest(a.queue); !a.Master.Fits(largest) {
 			m.end(a, appFailed, Failed, text("Application %s cannot go on after the ResourceManager's start: %s", a.ID, m.tooLarge(a.Master, largest)))
 			return
@@ -121,11 +121,11 @@ func (m *Machine) resume(a *app) {
 	m.log(Info, "application recovered", "app", a.ID, "user", a.user, "queue", a.queue)
 }
 
-// recovering reports whether containers of before the start may still come back.
+// recovering reports whether containers from before the restart may still come back.
 func (m *Machine) recovering() bool { return m.epoch > 0 && m.now < heddle.Time(m.cfg.NodeExpiry) }
 
-// release ends the wait after a start, when it has been long enough or those are back that are waited for, and hands
-// over what has been asked for meanwhile.
+// release ends the wait after a restart, when it has been long enough or everything awaited is back, and hands over
+// what was asked for meanwhile.
 func (m *Machine) release() {
 	if m.Ready() || m.now < m.hold && !m.allBack() {
 		return
@@ -145,14 +145,14 @@ func (m *Machine) release() {
 	m.askAll()
 }
 
-// allBack reports whether every master that was at work, and has not ended, has registered again, its node too, and enough of
-// the nodes that were there, and what is read of those that wait has been.
+// allBack reports whether every master that was running and has not ended has registered again, with its node, whether
+// enough of the known nodes are back, and whether the readings for waiting applications are done.
 func (m *Machine) allBack() bool {
 	if !m.back.enough() || m.back.unread > 0 {
 		return false
 	}
 	for _, t := range m.current() {
-		if t.state == attemptScheduled { // the one before has ended
+		if t.state == attemptScheduled { // the previous one has ended
 			continue
 		}
 		if n := m.byNode[t.masterNode]; !t.registered() || n == nil || !n.up {
@@ -162,7 +162,7 @@ func (m *Machine) allBack() bool {
 	return m.core.View().Live() > 0
 }
 
-// reconcile takes over what a NodeManager that registered says it runs, and gives up what it does not know.
+// reconcile takes over what a registering NodeManager says it runs, and gives up what it does not know.
 func (m *Machine) reconcile(n *node, list []ContainerNews) {
 	reported := make(map[ids.Container]bool, len(list))
 	for i := range list {
@@ -177,7 +177,7 @@ func (m *Machine) reconcile(n *node, list []ContainerNews) {
 		switch {
 		case c != nil && c.node == n:
 			m.runs(n, s.ID, c)
-		case killed: // its master was told that it is over
+		case killed: // its master was told that it ended
 			m.kill(n, s.ID)
 		case c == nil:
 			m.adopt(n, s)
@@ -188,8 +188,8 @@ func (m *Machine) reconcile(n *node, list []ContainerNews) {
 	m.unreported(n, func(c *container) bool { return !reported[c.id()] && (c.running() || c.kind == heddle.AM) })
 }
 
-// missMasters gives up masters of before the start that their own node, which has come back, does not have: they
-// were never started, or ended and were forgotten.
+// missMasters gives up masters from before the restart that their own node, now back, does not have: they were never
+// started, or ended and were forgotten.
 func (m *Machine) missMasters(n *node, reported map[ids.Container]bool) {
 	for a, t := range m.current() {
 		switch {
@@ -202,7 +202,7 @@ func (m *Machine) missMasters(n *node, reported map[ids.Container]bool) {
 	}
 }
 
-// foundEnded is a container that ended while nobody listened. Its node may forget it when its master knows.
+// foundEnded handles a container that ended while nobody listened. Its node may forget it once its master knows.
 func (m *Machine) foundEnded(n *node, c *container, s *ContainerEnd) {
 	if c != nil {
 		if c.kind == heddle.AM {
@@ -222,7 +222,7 @@ func (m *Machine) foundEnded(n *node, c *container, s *ContainerEnd) {
 	m.foundOver(n, t, s)
 }
 
-// foundOver is the end of a container of before the start.
+// foundOver handles the end of a container from before the restart.
 func (m *Machine) foundOver(n *node, t *attempt, s *ContainerEnd) {
 	if s.ID == t.masterID {
 		m.masterEnded(t, s.Exit, s.Diagnostics)
@@ -231,8 +231,7 @@ func (m *Machine) foundOver(n *node, t *attempt, s *ContainerEnd) {
 	t.hear(m, n, s)
 }
 
-// adopt takes over a container that a node runs and nobody here holds, or has it killed where nobody is left to want
-// it.
+// adopt takes over a container that a node runs and nobody here holds, or has it killed if nobody is left to want it.
 func (m *Machine) adopt(n *node, s *ContainerNews) {
 	a, t := m.byApp[s.ID.Attempt.App], m.attemptOf(s.ID.Attempt)
 	switch {
@@ -269,7 +268,7 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 		t.holds.add(c, -1)
 		c.kind, c.priority, c.allocID, c.size = kind, s.Priority, s.AllocID, s.Size
 		t.holds.add(c, 1)
-		if s.Parked { // nobody here has suspended it
+		if s.Parked { // it is not suspended here
 			c.changed().parked = false
 			m.update(c)
 		}
@@ -281,9 +280,9 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 	m.kill(n, s.ID)
 }
 
-// adopted is the core having taken over a container that was found.
+// adopted handles the core's adoption of a found container.
 func (m *Machine) adopted(d *heddle.Adopt) {
-	if c := m.container(m.finding.id); c != nil { // a new core's number for what was held already
+	if c := m.container(m.finding.id); c != nil { // a new core's number for a container that was held already
 		c.cid = d.Container
 		m.conts.Set(int64(c.cid), c)
 		return

@@ -9,10 +9,10 @@ import (
 	"heddle/sched"
 )
 
-// maxQueues is how many queues there may be where placement rules create them.
+// maxQueues is the most queues there may be if placement rules create them.
 const maxQueues = 4096
 
-// create makes a leaf queue that placement rules gave an application and that is not there.
+// create creates the leaf queue that placement rules chose for an application, if it does not exist.
 func (m *Machine) create(path string) error {
 	if _, ok := m.queues[path]; ok {
 		return nil
@@ -33,10 +33,10 @@ func (m *Machine) create(path string) error {
 	return err
 }
 
-// rebuild goes on with a new scheduler as sch was configured, with the queues that placement created for
-// applications that are not over, and more. What runs stays, in the queue of the same path; what waits keeps its place
-// by submission, but not what a policy had learnt of it. Where a queue is gone that still has applications, or the
-// largest container shrinks while there are any, nothing changes.
+// rebuild switches to a new scheduler, configured as sch was, with the queues that placement created for unfinished
+// applications, and more. Running containers stay, in the queue of the same path; waiting applications keep their place
+// by submission, but not what a policy learned about them. If a queue with applications is gone, or the largest
+// container shrinks while there are applications, nothing changes.
 func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
 	if sch.Rebuild == nil {
 		return invalid(classYarn, "there are no queues but those that were configured; %s is none of them", strings.Join(more, ", "))
@@ -57,7 +57,7 @@ func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
 	return m.reschedule(sch)
 }
 
-// reschedule builds a core for another scheduler and tells it everything there is.
+// reschedule builds a core for another scheduler and tells it about everything that exists.
 func (m *Machine) reschedule(sch *Scheduler) error {
 	queues := sch.Numbers()
 	for a := range m.current() {
@@ -84,7 +84,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	m.counts.keep(m.queues)
 	m.telling = true
 	for _, n := range m.nodes {
-		m.wants(n) // perhaps what its containers use is of interest now, or no more
+		m.wants(n) // whether its containers are to be measured may have changed
 		if n.up {
 			m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: n.total, Can: n.can})
 			if n.closed() {
@@ -96,7 +96,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 		a.placed = nil
 		m.tellAgain(a)
 		if t.registered() && !t.state.isOver() {
-			m.inquire(t) // anew: what was told of tasks the new core has not heard
+			m.inquire(t) // again: the new core has not heard what masters said about tasks
 		}
 	}
 	for _, n := range m.nodes {
@@ -111,8 +111,8 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	return nil
 }
 
-// settle brings what a master asks for to what the core still owes it, and takes back what it was granted and has not
-// fetched: another core grants it anew.
+// settle reduces a master's requests to what the core still owes it, and withdraws what it was granted and has not
+// fetched: the other core grants that again.
 func (m *Machine) settle(a *app, t *attempt) {
 	v := m.core.View().App(a.aid)
 	if v == nil {
@@ -126,7 +126,7 @@ func (m *Machine) settle(a *app, t *attempt) {
 		case k == nil:
 		case m.knows(key.place):
 			left += m.left(k, key.place)
-		default: // the core heard nothing of the row yet
+		default: // the core has not heard of the row yet
 			left += int32(k.Count())
 		}
 		if left < row.Count {
@@ -139,7 +139,7 @@ func (m *Machine) settle(a *app, t *attempt) {
 	}
 }
 
-// askAll hands all requests to the core, and then has each offered what there is.
+// askAll hands all requests to the core, and then has nodes offered for each application.
 func (m *Machine) askAll() {
 	for a, t := range m.current() {
 		m.askAgain(a, t)
@@ -149,10 +149,10 @@ func (m *Machine) askAll() {
 	}
 }
 
-// tellAgain tells a new core of an application and what it holds. The core takes it: it was taken before.
+// tellAgain tells a new core about an application and what it holds. The core accepts it, as the last one did.
 func (m *Machine) tellAgain(a *app) {
 	facts := m.factsOf(a)
-	facts.Splits = nil // by numbers that nodes had
+	facts.Splits = nil // these use the nodes' old numbers
 	m.step(heddle.Submit{
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Facts: facts,
@@ -170,8 +170,8 @@ func (m *Machine) tellAgain(a *app) {
 	}
 }
 
-// factsOf is what a core that is new to a job is told of it. Where a master of it has been at work that is not how many tasks it
-// has in all, since nobody tells that core how many of them are done.
+// factsOf returns what a core that does not know a job is told about it. If a master of it has run, that excludes the
+// total number of its tasks, because nobody tells that core how many of them are done.
 func (m *Machine) factsOf(a *app) heddle.Facts {
 	facts := heddle.Facts{Name: a.Facts.Name}
 	if t := a.newest(); t.id.N == 1 && t.state < attemptLaunched { // nothing of it is done
@@ -181,7 +181,7 @@ func (m *Machine) factsOf(a *app) heddle.Facts {
 	return facts
 }
 
-// askAgain hands an application's requests to the core, its master's among them.
+// askAgain hands an application's requests to the core, including the one for its master.
 func (m *Machine) askAgain(a *app, t *attempt) {
 	if v := m.core.View().App(a.aid); t.state == attemptScheduled && v.Waiting(heddle.AM) == 0 {
 		m.step(heddle.Attempt{App: a.aid, Master: a.Master})

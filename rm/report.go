@@ -7,8 +7,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// An AppReport is everything there is to tell about an application at one moment. Times are milliseconds
-// since 1970, 0 for not yet.
+// An AppReport is everything there is to report about an application at one moment. Times are milliseconds since 1970,
+// 0 if not yet.
 type AppReport struct {
 	ID          ids.App     `json:"id"`
 	Name        string      `json:"name"`
@@ -18,61 +18,62 @@ type AppReport struct {
 	Tags        []string    `json:"tags"`
 	Priority    int32       `json:"priority"`
 	State       AppState    `json:"state"`
-	Internal    string      `json:"internal_state"` // the state machine's own: FINAL_SAVING, FINISHING, KILLING too
+	Internal    string      `json:"internal_state"` // of the state machine: also FINAL_SAVING, FINISHING, KILLING
 	Final       FinalStatus `json:"final_status"`
 	Diagnostics string      `json:"diagnostics"`
 	Progress    Fraction    `json:"progress_percent"`
-	Submitted   int64       `json:"submitted_ms"` // by the client's call
-	Started     int64       `json:"started_ms"`   // taken in
-	Launched    int64       `json:"launched_ms"`  // the first master's container
+	Submitted   int64       `json:"submitted_ms"` // time of the client's call
+	Started     int64       `json:"started_ms"`   // accepted
+	Launched    int64       `json:"launched_ms"`  // first master's container
 	Finished    int64       `json:"finished_ms"`
-	Elapsed     int64       `json:"elapsed_ms"` // from Started to Finished, or to the moment
+	Elapsed     int64       `json:"elapsed_ms"` // from Started to Finished, or to the moment of the report
 
 	Attempt     int32         `json:"attempt"`               // number of the current attempt, 0 before the first
-	Host        string        `json:"master_host"`           // as the master registered, "" for not yet
-	RPCPort     int32         `json:"master_rpc_port"`       // likewise, −1 for not yet
-	TrackingURL string        `json:"tracking_url"`          // what clients are sent to: the proxy, or the application's page here
-	OriginalURL string        `json:"original_tracking_url"` // what the master said; "" for nothing
+	Host        string        `json:"master_host"`           // from the master's registration, "" before it
+	RPCPort     int32         `json:"master_rpc_port"`       // likewise, −1 before it
+	TrackingURL string        `json:"tracking_url"`          // where clients are sent: the proxy, or the application's page here
+	OriginalURL string        `json:"original_tracking_url"` // from the master; "" for none
 	Master      ids.Container `json:"master_container"`
 	MasterNode  ids.Node      `json:"master_node"`
-	MasterHTTP  string        `json:"master_node_http_address"` // host:port of the NodeManager's pages
-	MasterLogs  string        `json:"master_logs"`              // where they are shown
+	MasterHTTP  string        `json:"master_node_http_address"` // web address (host:port) of the NodeManager
+	MasterLogs  string        `json:"master_logs"`              // where to view them
 
-	Live         bool    `json:"live"`        // there is an attempt that holds containers: the eight below count
+	Live         bool    `json:"live"`        // an attempt holds containers: the eight fields below are valid
 	MasterSize   Amount  `json:"master_size"` // of a live master's container
 	Containers   int     `json:"containers"`
 	Reservations int     `json:"reservations"`
 	Used         Amount  `json:"used"`
 	Reserved     Amount  `json:"reserved"`
 	Pending      Amount  `json:"pending"`
-	QueueShare   float32 `json:"queue_percent"` // of the queue's capacity in use by it
+	QueueShare   float32 `json:"queue_percent"` // share of the queue's capacity that it uses
 	ClusterShare float32 `json:"cluster_percent"`
 
 	MemorySeconds    int64 `json:"memory_mib_seconds"`
 	VcoreSeconds     int64 `json:"vcore_seconds"`
 	PreemptedMemory  int64 `json:"preempted_memory_mib_seconds"`
 	PreemptedVcores  int64 `json:"preempted_vcore_seconds"`
-	PreemptedWorkers int   `json:"preempted_workers"` // containers but for masters
+	PreemptedWorkers int   `json:"preempted_workers"` // containers other than masters
 	PreemptedMasters int   `json:"preempted_masters"`
 
-	// Viewers are who may look at it beside its owner and administrators, where access is checked: whom it names,
-	// and those who administer its queue or one above.
+	// Viewers may view it beside its owner and administrators, if access is checked: the people that it names itself,
+	// and the administrators of its queue or of a queue above.
 	Viewers []ACL `json:"-"`
-	// Memo is a place for what readers make of the report: what [Options] Memo returned when the application was shown anew. All
-	// reports that views tell of it until it changes have the same one. It is nil where a report is not of a view.
+	// Memo is a place for what readers derive from the report: what [Options] Memo returned when the application was
+	// last updated in the views. All reports of it from views share it until the application changes. It is nil if a
+	// report is not from a view.
 	Memo any `json:"-"`
 
 	LogAggregation string `json:"log_aggregation"`   // DISABLED, NOT_START, RUNNING, SUCCEEDED, FAILED, TIME_OUT, RUNNING_WITH_FAILURE
-	Lifetime       int64  `json:"lifetime_until_ms"` // when it is killed; 0 for never
-	Masked         bool   `json:"masked,omitzero"`   // the one who asks may know no more of it: see [AppReport.Mask]
+	Lifetime       int64  `json:"lifetime_until_ms"` // when it will be killed; 0 for never
+	Masked         bool   `json:"masked,omitzero"`   // the requester may know no more of it: see [AppReport.Mask]
 
-	// Requests and Attempts are in the report of one application alone.
+	// Requests and Attempts are only in the report of a single application.
 	Requests []RequestReport `json:"requests,omitzero"`
-	Attempts []AttemptReport `json:"attempts,omitzero"` // the first first
+	Attempts []AttemptReport `json:"attempts,omitzero"` // oldest first
 }
 
-// Mask is what everybody may know of an application where access is checked: that it is there and how it fares, and nothing
-// of where it runs, what it holds and what it says.
+// Mask returns what everybody may know of an application if access is checked: that it exists and how it fares, but not
+// where it runs, what it holds and what it says.
 func (a *AppReport) Mask() AppReport {
 	return AppReport{
 		ID: a.ID, Name: a.Name, Type: a.Type, User: a.User, Queue: a.Queue, Tags: a.Tags, Priority: a.Priority,
@@ -81,7 +82,7 @@ func (a *AppReport) Mask() AppReport {
 	}
 }
 
-// Apps are applications as they are sent and printed, oldest first.
+// Apps is the form in which applications are sent and printed, oldest first.
 type Apps struct {
 	List []AppReport `json:"applications"`
 }
@@ -94,7 +95,7 @@ type RequestReport struct {
 	Count     int32  `json:"count"`
 	Size      Amount `json:"size"`
 	Relax     bool   `json:"relax_locality"`
-	Enforce   bool   `json:"enforce_execution_type"` // it must be what was asked for
+	Enforce   bool   `json:"enforce_execution_type"` // the execution type must be as requested
 	Guarantee bool   `json:"guaranteed"`             // GUARANTEED; OPPORTUNISTIC otherwise
 }
 
@@ -107,7 +108,7 @@ type AttemptReport struct {
 	Master      ids.Container `json:"container"`
 	Node        ids.Node      `json:"node"`
 	NodeHTTP    string        `json:"node_http_address"`
-	Logs        string        `json:"logs"` // where they are shown
+	Logs        string        `json:"logs"` // where to view them
 	Host        string        `json:"master_host"`
 	RPCPort     int32         `json:"master_rpc_port"`
 	TrackingURL string        `json:"tracking_url"`
@@ -123,17 +124,17 @@ type ContainerReport struct {
 	Node        ids.Node
 	NodeHTTP    string
 	User        string
-	Size        heddle.Resource // that its master was told
-	Limit       heddle.Resource // that its node is to enforce, or to account for
+	Size        heddle.Resource // told to its master
+	Limit       heddle.Resource // enforced or accounted for by its node
 	Suspended   bool            // its processors are lent to others
 	Parked      bool            // its node keeps it from using what others want
-	Frozen      heddle.Span     // … and from running at all, for so long at the most; 0 for not
-	FrozenUntil int64           // milliseconds since 1970: when it runs again at the latest; 0 for one that is not frozen
-	Weight      int64           // milli-vcores: its part of busy processors; 0 where it was not weighed
-	Bound       int64           // thousandths of a processor that it uses at the most; 0 for no bound
+	Frozen      heddle.Span     // … and from running at all, for at most so long; 0 for not frozen
+	FrozenUntil int64           // milliseconds since 1970: when it runs again at the latest; 0 if it is not frozen
+	Weight      int64           // milli-vcores: its weight on busy processors; 0 if it was not weighed
+	Bound       int64           // most that it may use, in thousandths of a processor; 0 for no bound
 	Unconfirmed bool            // its node has yet to confirm the limit
-	Changed     int64           // milliseconds since 1970: the last change of limit, parking or weight; 0 for none
-	Policy      string          // that wanted it, as slot and name; "" where it is not known
+	Changed     int64           // milliseconds since 1970: last change of limit, parking or weight; 0 for none
+	Policy      string          // policy that wanted it, as slot and name; "" if unknown
 	Priority    int32
 	Kind        heddle.Kind
 	Created     int64
@@ -142,11 +143,11 @@ type ContainerReport struct {
 	Exit        int32
 	Complete    bool
 	Running     bool   // seen running on its node
-	Logs        string // where they are shown
+	Logs        string // where to view them
 }
 
-// Sized says in a word how the container's limit differs from its size: shrunk, grown, or changed where it has less of one
-// resource and more of another. It is "" where they are the same.
+// Sized returns a word for how the container's limit differs from its size: shrunk, grown, or, if it has less of one
+// resource and more of another, changed. It returns "" if they are equal.
 func (c *ContainerReport) Sized() string {
 	more := c.Limit.Minus(c.Size)
 	switch {
@@ -160,7 +161,7 @@ func (c *ContainerReport) Sized() string {
 	return "changed"
 }
 
-// Row is the container as it is sent and printed; extra names the cluster's further resources.
+// Row returns the container in the form in which it is sent and printed; extra names the cluster's further resources.
 func (c *ContainerReport) Row(extra ...string) ContainerRow {
 	return ContainerRow{
 		ID: c.ID, App: c.ID.Attempt.App, User: c.User, Kind: c.Kind.String(), Running: c.Running, Created: c.Created,
@@ -170,7 +171,7 @@ func (c *ContainerReport) Row(extra ...string) ContainerRow {
 	}
 }
 
-// A ContainerRow is a container on a node as it is sent and printed.
+// A ContainerRow is the form in which a container on a node is sent and printed.
 type ContainerRow struct {
 	ID          ids.Container `json:"id"`
 	App         ids.App       `json:"application"`
@@ -178,28 +179,28 @@ type ContainerRow struct {
 	Kind        string        `json:"kind"`
 	Running     bool          `json:"running"` // seen running on its node
 	Created     int64         `json:"created_ms"`
-	Size        Amount        `json:"size"`        // that its master was told
-	Limit       Amount        `json:"limit"`       // that its node is to enforce, or to account for
-	Sized       string        `json:"sized"`       // as [ContainerReport.Sized] says
+	Size        Amount        `json:"size"`        // told to its master
+	Limit       Amount        `json:"limit"`       // enforced or accounted for by its node
+	Sized       string        `json:"sized"`       // see [ContainerReport.Sized]
 	Unconfirmed bool          `json:"unconfirmed"` // its node has yet to confirm the limit
 	Suspended   bool          `json:"suspended"`   // its processors are lent to others
 	Parked      bool          `json:"parked"`      // its node keeps it from using what others want
-	Frozen      int64         `json:"frozen_ms"`   // … and from running at all, for so long at the most; 0 for not
+	Frozen      int64         `json:"frozen_ms"`   // … and from running at all, for at most so long; 0 for not frozen
 	FrozenUntil int64         `json:"frozen_until_ms"`
-	Weight      float64       `json:"weight"`     // vcores: its part of busy processors; 0 where it was not weighed
-	Bound       float64       `json:"bound"`      // processors that it uses at the most; 0 for no bound
-	Changed     int64         `json:"changed_ms"` // the last change of limit, parking or weight; 0 for none
-	Policy      string        `json:"policy"`     // that wanted it, as slot and name; "" where it is not known
+	Weight      float64       `json:"weight"`     // vcores: its weight on busy processors; 0 if it was not weighed
+	Bound       float64       `json:"bound"`      // most processors that it may use; 0 for no bound
+	Changed     int64         `json:"changed_ms"` // last change of limit, parking or weight; 0 for none
+	Policy      string        `json:"policy"`     // policy that wanted it, as slot and name; "" if unknown
 }
 
-// NodeContainers are the containers on a node, by id, as they are sent and printed.
+// NodeContainers is the form in which the containers on a node are sent and printed, by id.
 type NodeContainers struct {
 	List   []ContainerRow `json:"containers"`
-	Masked int            `json:"masked,omitzero"` // how many more there are, of applications that the one who asks may not look at
+	Masked int            `json:"masked,omitzero"` // number of further containers, of applications that the requester may not view
 }
 
-// LogsURL is where the logs of a user's container are shown: by its NodeManager, whose pages are at http, or, of an
-// ended one, by a log server where there is one. It is "" where neither is known.
+// LogsURL returns where the logs of a user's container can be viewed: at its NodeManager, whose web address is http,
+// or, for an ended container, at a log server if there is one. It returns "" if neither is known.
 func LogsURL(server, http string, n ids.Node, c ids.Container, user string) string {
 	switch {
 	case c.IsZero():
@@ -215,26 +216,26 @@ func LogsURL(server, http string, n ids.Node, c ids.Container, user string) stri
 // A NodeReport is one NodeManager.
 type NodeReport struct {
 	ID          ids.Node
-	HTTP        string // host:port of its pages
+	HTTP        string // web address (host:port)
 	Rack        string
 	State       string // NEW RUNNING UNHEALTHY DECOMMISSIONED LOST REBOOTED DECOMMISSIONING SHUTDOWN
 	Version     string
 	Health      string
 	HealthAt    int64
-	Can         heddle.Caps // do to containers beside starting and ending them
+	Can         heddle.Caps // what it can do to containers beside starting and ending them
 	Total       heddle.Resource
-	Physical    heddle.Resource // of the machine; zero where it does not say
+	Physical    heddle.Resource // of the machine; zero if unknown
 	Used        heddle.Resource
 	Containers  int
 	Utilization Utilization // of the node
-	Aggregate   Utilization // of its containers together
-	BeatAt      int64       // last report
+	Aggregate   Utilization // of all its containers together
+	BeatAt      int64       // last heartbeat
 	BeatEvery   heddle.Span
 	Agent       *AgentReport // nil for none
-	Deadline    int64        // of a graceful decommission, milliseconds since 1970; 0 for none
+	Deadline    int64        // of a graceful decommission, milliseconds since 1970; 0 if there is none
 }
 
-// A NodeRow is a NodeManager as it is sent and printed.
+// A NodeRow is the form in which a NodeManager is sent and printed.
 type NodeRow struct {
 	ID         string    `json:"id"`
 	Rack       string    `json:"rack"`
@@ -242,47 +243,47 @@ type NodeRow struct {
 	HTTP       string    `json:"http_address"`
 	Version    string    `json:"version"`
 	Health     string    `json:"health_report"`
-	Reported   int64     `json:"reported_ms"` // its health
+	Reported   int64     `json:"reported_ms"` // time of its health report
 	Containers int       `json:"containers"`
 	Used       Amount    `json:"used"`
 	Total      Amount    `json:"total"`
 	Measured   Measured  `json:"measured"`
 	OfTasks    Measured  `json:"measured_containers"`
 	Labels     []string  `json:"labels"`
-	Can        []string  `json:"can"`   // do to containers beside starting and ending them, by the names of [heddle.Caps]
+	Can        []string  `json:"can"`   // what it can do to containers beside starting and ending them, by the names of [heddle.Caps]
 	Agent      *AgentRow `json:"agent"` // nil for none
 }
 
-// An AgentRow is a node's agent as it is sent and printed.
+// An AgentRow is the form in which a node's agent is sent and printed.
 type AgentRow struct {
-	Can    []string `json:"can"`    // what it adds to what its node can do, by the names of [heddle.Caps]
-	Age    int64    `json:"age_ms"` // since it was last heard
+	Can    []string `json:"can"`    // what it adds to its node's capabilities, by the names of [heddle.Caps]
+	Age    int64    `json:"age_ms"` // since it was last heard from
 	Behind bool     `json:"behind"` // it has yet to do what it was told, or to be told
 	Failed []string `json:"failed"` // what it could not do, as "container: why"
-	// DiskBusy is the part of the time that the node's disks were busy lately; below 0 where that is not known, or no policy
-	// goes by it.
+	// DiskBusy is the part of the time that the node's disks were busy lately; below 0 if unknown or unused by
+	// policies.
 	DiskBusy Fraction `json:"disk_busy_percent"`
 }
 
-// Nodes are the nodes of a cluster, by id, as they are sent and printed.
+// Nodes is the form in which the nodes of a cluster are sent and printed, by id.
 type Nodes struct {
 	List []NodeRow `json:"nodes"`
 }
 
-// A Measured is what a node says is in use.
+// A Measured is a node's own measurement of its use.
 type Measured struct {
 	PhysicalMiB int64   `json:"physical_mib"`
 	VirtualMiB  int64   `json:"virtual_mib"`
-	Vcores      float64 `json:"vcores"` // to three digits behind the point
+	Vcores      float64 `json:"vcores"` // to three decimals
 }
 
-// A Utilization is what was measured on a node.
+// A Utilization is a measurement of a node's use.
 type Utilization struct {
 	Physical, Virtual int32   // MiB
 	CPU               float32 // vcores
 }
 
-// FindQueue finds a queue by its path or by its last part, nil where there is none or more than one.
+// FindQueue finds a queue by its path or by the last part of it; it returns nil if there is none or more than one.
 func FindQueue(queues []QueueReport, name string) *QueueReport {
 	var found *QueueReport
 	for i := range queues {
@@ -300,8 +301,8 @@ func FindQueue(queues []QueueReport, name string) *QueueReport {
 	return found
 }
 
-// Leaves are the paths of the leaf queues in and below a queue. Where there are none it is the queue's own: no application is
-// in it, while to restrict by no queue at all would let in those of all.
+// Leaves returns the paths of the leaf queues in and below a queue. If there are none it returns the queue's own path:
+// no application is in it, while a filter by no queue at all would let all applications through.
 func Leaves(queues []QueueReport, q *QueueReport) []string {
 	var out []string
 	for i := range queues {
@@ -315,38 +316,38 @@ func Leaves(queues []QueueReport, q *QueueReport) []string {
 	return out
 }
 
-// A QueueReport is a queue as it is.
+// A QueueReport is the current state of a queue.
 type QueueReport struct {
 	QueueInfo
 	ID           heddle.QueueID   `json:"-"`
-	ParentPath   string           `json:"parent"`                // "" of the root
-	UsedOfOwn    Fraction         `json:"used_capacity_percent"` // of its own capacity; −1 where it has none of its own
-	UsedShare    Fraction         `json:"cluster_used_percent"`  // of the cluster
+	ParentPath   string           `json:"parent"`                // "" for the root
+	UsedOfOwn    Fraction         `json:"used_capacity_percent"` // share of its own capacity; −1 if it has none
+	UsedShare    Fraction         `json:"cluster_used_percent"`  // share of the cluster
 	Used         Amount           `json:"used"`
 	Reserved     Amount           `json:"reserved"`
 	Pending      Amount           `json:"pending"`
-	Masters      Amount           `json:"masters"` // the part of Used that masters hold
+	Masters      Amount           `json:"masters"` // part of Used that masters hold
 	Containers   int              `json:"containers"`
 	Reservations int              `json:"reservations"`
 	Waiting      int              `json:"pending_containers"`
 	Active       int              `json:"applications_running"`   // with a running master
-	Inactive     int              `json:"applications_waiting"`   // for one
-	Submitted    int              `json:"applications_submitted"` // all time, as the next three
+	Inactive     int              `json:"applications_waiting"`   // waiting for one
+	Submitted    int              `json:"applications_submitted"` // in total, like the next three
 	Completed    int              `json:"applications_completed"`
 	Killed       int              `json:"applications_killed"`
 	Failed       int              `json:"applications_failed"`
 	Children     []heddle.QueueID `json:"-"`
 	Users        []UserReport     `json:"users"`
 	Asking       int              `json:"-"` // applications that ask for containers
-	AskingUsers  int              `json:"-"` // who have one, counted in each queue
+	AskingUsers  int              `json:"-"` // users of such applications, counted in each queue
 }
 
-// Queues are the queues of a cluster, the root first and parents before children, as they are sent and printed.
+// Queues is the form in which the queues of a cluster are sent and printed, the root first and parents before children.
 type Queues struct {
 	List []QueueReport `json:"queues"`
 }
 
-// A UserReport is a user's part of a queue.
+// A UserReport is a user's share of a queue.
 type UserReport struct {
 	Name     string `json:"name"`
 	Used     Amount `json:"used"`
@@ -356,7 +357,7 @@ type UserReport struct {
 	Asking   int    `json:"-"` // applications that ask for containers
 }
 
-// A ClusterReport is the cluster in figures.
+// A ClusterReport describes the cluster in figures.
 type ClusterReport struct {
 	ClusterID string
 	Started   int64
@@ -367,44 +368,44 @@ type ClusterReport struct {
 	Maximum   heddle.Resource
 
 	Off        []string // mechanisms of the profile that are off, as "what: why"
-	MemoryOnly bool     // shares are of memory alone
+	MemoryOnly bool     // shares count only memory
 
 	Submitted, Completed, PendingApps, RunningApps, FailedApps, KilledApps int
 	Total, Used, Reserved, Pending                                         heddle.Resource
 	Containers, Reservations, Waiting                                      int
-	Utilized                                                               heddle.Resource // by all that runs on the nodes
+	Utilized                                                               heddle.Resource // by everything that runs on the nodes
 
 	Active, Lost, Unhealthy, Decommissioning, Decommissioned, Rebooted, Shutdown int
-	New                                                                          int // nodes of before the start that have not come back
+	New                                                                          int // nodes from before the restart that have not come back
 
-	Steps       uint64 // events the core took
+	Steps       uint64 // events that the core processed
 	Grants      uint64
 	Updates     UpdateCounts
 	Deeds       DeedCounts
 	Agents      AgentCounts
 	Agented     int                    // nodes that have a node agent
 	Parked      int                    // containers that their nodes keep from using what others want
-	Weighed     int                    // containers whose part of busy processors is not that of their size
-	Undone      [heddle.NumCaps]uint64 // what policies wanted done to containers and nodes cannot do, by what they cannot
-	BusyPercent float64                // of the last seconds the loop was working
+	Weighed     int                    // containers whose weight on busy processors is not that of their size
+	Undone      [heddle.NumCaps]uint64 // what policies wanted done to containers but nodes cannot do, by capability
+	BusyPercent float64                // part of the last seconds in which the loop was working
 	Queue       int                    // calls waiting for the loop
-	BeatEvery   heddle.Span            // what nodes are told now
+	BeatEvery   heddle.Span            // heartbeat interval that nodes are told now
 }
 
-// UpdateCounts says how often nodes were told of another size for a running container, or whether it gives way to others,
-// and what became of it. A node that is told again counts again.
+// UpdateCounts counts how often nodes were told to change a running container's size, or whether it yields to others,
+// and what came of it. Repeated attempts count again.
 type UpdateCounts struct {
 	Sent      uint64
 	Confirmed uint64 // the node accounts for the size
-	Refused   uint64 // it went on with another size, however often it was told
+	Refused   uint64 // it kept another size, however often it was told
 }
 
-// An AppFilter says which applications are wanted; what is empty does not restrict.
+// An AppFilter selects applications; empty fields do not restrict.
 type AppFilter struct {
 	States       []AppState
 	Final        FinalStatus
 	Users        []string
-	Queues       []string // by their paths
+	Queues       []string // full paths
 	Types, Tags  []string
 	Name         string
 	StartedFrom  int64 // milliseconds since 1970, inclusive; 0 for no bound
@@ -412,6 +413,6 @@ type AppFilter struct {
 	FinishedFrom int64
 	FinishedTo   int64
 	Before       ids.App               // only those with lower ids; zero for no bound
-	Sees         func(*AppReport) bool // lets only those through that it is true of; nil for all
-	Limit        int                   // the newest so many; 0 for all
+	Sees         func(*AppReport) bool // lets through only applications for which it returns true; nil for all
+	Limit        int                   // only so many, the newest; 0 for all
 }

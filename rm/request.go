@@ -11,32 +11,33 @@ import (
 
 const (
 	anywhere = "*"
-	// maxAskRows bounds what one call of a master may ask for or give back.
+	// maxAskRows is the most that one call of a master may ask for or release.
 	maxAskRows = 100_000
-	// What all calls of a master together may come to: rows of its table, keys of them, hosts and racks it wants
-	// nothing on.
+	// The most that all calls of a master together may add up to: rows of its table, their keys, and hosts and racks on
+	// which it wants nothing.
 	maxTableRows   = 200_000
 	maxTableKeys   = 10_000
 	maxBlacklisted = 100_000
-	// maxWanted is what is counted of one row; more is as good as for ever. All keys together fit 31 bits.
+	// maxWanted is the most containers counted in one row; more would last practically for ever. All keys together fit
+	// in 31 bits.
 	maxWanted = 200_000
 )
 
 // A table is what a master asks for: rows by key and place.
 type table struct {
 	rows map[rowKey]Request
-	keys map[askKey]int // how many of the rows each key has
+	keys map[askKey]int // number of rows per key
 }
 
 func newTable() table { return table{map[rowKey]Request{}, map[askKey]int{}} }
 
-// A rowKey names a row of a master's request table.
+// A rowKey identifies a row of a master's request table.
 type rowKey struct {
 	askKey
 	place string
 }
 
-// An askKey names what rows for several places are about.
+// An askKey identifies what rows for several places ask for.
 type askKey struct {
 	priority int32
 	allocID  int64
@@ -44,7 +45,7 @@ type askKey struct {
 
 func (k *Request) key() rowKey { return rowKey{askKey{k.Priority, k.AllocID}, k.Place} }
 
-// enter puts a row into the table, in place of the one of the same name.
+// enter puts a row into the table, replacing the one with the same key.
 func (t *table) enter(k Request) {
 	key := k.key()
 	_, had := t.rows[key]
@@ -62,7 +63,7 @@ func (t *table) enter(k Request) {
 	}
 }
 
-// with is how many rows and keys the table would have with more rows.
+// with returns how many rows the table would have with more rows, and how many keys would be new.
 func (t *table) with(list []Request) (rows, keys int) {
 	fresh := map[askKey]bool{}
 	rows = len(t.rows)
@@ -79,7 +80,7 @@ func (t *table) with(list []Request) (rows, keys int) {
 	return rows, len(fresh)
 }
 
-// sorted is the table's rows in a fixed order.
+// sorted returns the table's rows in a fixed order.
 func (t *table) sorted() []Request {
 	keys := slices.SortedFunc(maps.Keys(t.rows), func(a, b rowKey) int {
 		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.allocID, b.allocID), strings.Compare(a.place, b.place))
@@ -91,14 +92,14 @@ func (t *table) sorted() []Request {
 	return out
 }
 
-// The types by which applications of frameworks are submitted.
+// Application types as submitted by frameworks.
 const (
 	typeMapReduce = "MAPREDUCE"
 	typeSpark     = "SPARK"
 	typeDefault   = "YARN"
 )
 
-// TypeOf is the type by which applications of a framework are submitted.
+// TypeOf returns the application type of a framework.
 func TypeOf(f heddle.Framework) string {
 	switch f {
 	case heddle.MapReduce:
@@ -110,7 +111,7 @@ func TypeOf(f heddle.Framework) string {
 	}
 }
 
-// frameworkOf tells what an application is by the type it was submitted with.
+// frameworkOf returns the framework of an application type.
 func frameworkOf(kind string) heddle.Framework {
 	switch kind {
 	case typeMapReduce:
@@ -121,7 +122,7 @@ func frameworkOf(kind string) heddle.Framework {
 	return heddle.Plain
 }
 
-// The priorities at which MapReduce's master asks.
+// Priorities of the requests of MapReduce's master.
 const (
 	priorityFailedMap        = 5
 	priorityReduce           = 10
@@ -129,7 +130,7 @@ const (
 	priorityMap              = 20
 )
 
-// kindOf tells what a container is for: MapReduce says so by its priorities, what Spark asks for are executors.
+// kindOf returns a container's kind: MapReduce's priorities show it, and Spark asks only for executors.
 func kindOf(f heddle.Framework, priority int32) heddle.Kind {
 	switch f {
 	case heddle.MapReduce:
@@ -146,7 +147,7 @@ func kindOf(f heddle.Framework, priority int32) heddle.Kind {
 	return heddle.Other
 }
 
-// checkAsk refuses the whole of a call where part of it is wrong.
+// checkAsk rejects a whole call if any part of it is wrong.
 func (m *Machine) checkAsk(t *attempt, q *Allocate) error {
 	largest := m.largest(t.app.queue)
 	for i := range q.Ask {
@@ -184,12 +185,12 @@ func (m *Machine) checkAsk(t *attempt, q *Allocate) error {
 	return nil
 }
 
-// labelled is the error of a request for nodes with a label.
+// labelled returns the error for a request with a node label.
 func labelled(label string) error {
 	return invalid(classInvalidLabel, "Invalid resource request, node label not enabled but request contains label expression %q", label)
 }
 
-// checkTable refuses rows that would make a master's table larger than it may be. What is served already makes way first.
+// checkTable rejects rows that would make a master's table too large. Rows that are already served make way first.
 func (m *Machine) checkTable(t *attempt, list []Request) error {
 	over := func() (rows, keys int, over bool) {
 		rows, fresh := t.with(list)
@@ -206,7 +207,7 @@ func (m *Machine) checkTable(t *attempt, list []Request) error {
 	return nil
 }
 
-// forgetServed drops the rows of which a master was given everything. It need not take them back.
+// forgetServed drops the rows of which a master was given everything; the master need not withdraw them.
 func (m *Machine) forgetServed(t *attempt) {
 	v := m.core.View().App(t.app.aid)
 	if v == nil || !m.Ready() { // the core has not heard of the rows
@@ -221,7 +222,7 @@ func (m *Machine) forgetServed(t *attempt) {
 	maps.DeleteFunc(t.rows, func(key rowKey, _ Request) bool { return t.keys[key.askKey] == 0 })
 }
 
-// unfetched is how many containers of a key wait for their master's next call. What it asks for counts them still.
+// unfetched returns how many containers of a key wait for their master's next call, and are still in its requests.
 func (t *attempt) unfetched(key askKey) int32 {
 	n := int32(0)
 	for _, c := range t.granted {
@@ -232,7 +233,7 @@ func (t *attempt) unfetched(key askKey) int32 {
 	return n
 }
 
-// withdraw takes back all that a master asks for, and what it did not fetch.
+// withdraw withdraws everything that a master asks for, and what it did not fetch.
 func (m *Machine) withdraw(t *attempt) {
 	for _, c := range slices.Clone(t.granted) {
 		m.step(heddle.Release{App: t.app.aid, Container: c.cid})
@@ -250,7 +251,7 @@ func (m *Machine) withdraw(t *attempt) {
 	}
 }
 
-// ask enters rows into the table of a master and hands them to the core, which is then offered nodes at once.
+// ask enters rows into a master's table and hands them to the core, which is then offered nodes at once.
 func (m *Machine) ask(t *attempt, list []Request) {
 	if len(list) == 0 {
 		return
@@ -260,15 +261,14 @@ func (m *Machine) ask(t *attempt, list []Request) {
 		t.enter(list[i])
 		rows = m.appendRows(rows, t, &list[i])
 	}
-	if !m.Ready() { // nothing is given away yet: all that is asked for is handed over then
+	if !m.Ready() { // nothing is granted yet: all requests are handed over later
 		return
 	}
 	m.step(heddle.Ask{App: t.app.aid, Rows: rows})
 	m.offer(t.app)
 }
 
-// appendRows appends what a row of a master's table is to the core. A host that nobody knows is left out: it
-// only said where.
+// appendRows appends what a row of a master's table means to the core. It omits an unknown host, a mere preference.
 func (m *Machine) appendRows(rows []heddle.Row, t *attempt, k *Request) []heddle.Row {
 	row := heddle.Anywhere(k.Priority, kindOf(t.app.framework, k.Priority), min(k.Count, maxWanted), k.Size)
 	row.AllocID, row.Strict = k.AllocID, k.Strict
@@ -292,7 +292,7 @@ func (m *Machine) appendRows(rows []heddle.Row, t *attempt, k *Request) []heddle
 	return rows
 }
 
-// nameHosts hands over the rows that named a node before it was there.
+// nameHosts hands over the rows that named a node before it was known.
 func (m *Machine) nameHosts(n *node) {
 	if !m.Ready() {
 		return

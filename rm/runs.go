@@ -10,49 +10,49 @@ import (
 	"heddle/cluster"
 )
 
-// What the last applications of each user and name came to. Most programs run under a name of their own, and want as
-// much as the last time. The core is told with the next one, in [heddle.Facts].
+// Results of the last applications of each user and name. Most programs run under a name of their own and need as much
+// as last time. The core is told about them with the next application, in [heddle.Facts].
 
-// MostRuns is of how many users and names something is kept. What was noted longest ago is forgotten first.
+// MostRuns is for how many users and names something is kept. What was noted longest ago is forgotten first.
 const MostRuns = 4096
 
-// A RunKey says whose and of what name applications are.
+// A RunKey identifies applications by user and name.
 type RunKey struct{ User, Name string }
 
-// A run is what is remembered of a user and name.
+// A run is what is remembered about a user and name.
 type run struct {
 	RunKey
-	ended int64 // the last application, milliseconds since 1970; 0 where none has since something was noted
+	ended int64 // the last application, milliseconds since 1970; 0 if none has ended since something was noted
 	last  heddle.LastRun
 	two   [2]demand // of the last two, the later first: see heddle.LastRun.Most
 }
 
-// A demand is what an application held and asked for at once beside its master.
+// A demand is what an application held and asked for at once, beside its master.
 type demand struct {
 	total      heddle.Resource
 	containers int32
 }
 
-// most is the larger of two demands, in each of what they are.
+// most returns the maximum of two demands, for each of their values.
 func (d demand) most(e demand) demand {
 	return demand{d.total.Max(e.total), max(d.containers, e.containers)}
 }
 
-// demandOf is what an application holds and asks for now.
+// demandOf returns what an application holds and asks for now.
 func demandOf(v *cluster.App) demand {
 	total, containers := v.Tasks()
 	return demand{total, int32(containers)}
 }
 
-// history is what is remembered, by user and name: what is kept, and what applications that have not ended have noted.
+// history is what is remembered, by user and name: what is stored, and what unfinished applications have noted.
 type history struct {
 	by    map[RunKey]*list.Element
-	order list.List // of *run: what was noted longest ago first
+	order list.List // of *run: noted longest ago first
 }
 
 func newHistory() history { return history{by: map[RunKey]*list.Element{}} }
 
-// of is what is remembered of a user and name: nothing where there is none.
+// of returns what is remembered about a user and name, or nothing.
 func (h *history) of(k RunKey) heddle.LastRun {
 	if e := h.by[k]; e != nil {
 		return e.Value.(*run).last
@@ -60,7 +60,7 @@ func (h *history) of(k RunKey) heddle.LastRun {
 	return heddle.LastRun{}
 }
 
-// note is where something is noted of a user and name.
+// note returns the run in which to note something about a user and name.
 func (h *history) note(k RunKey) *run {
 	e := h.by[k]
 	if e == nil {
@@ -71,7 +71,7 @@ func (h *history) note(k RunKey) *run {
 	return e.Value.(*run)
 }
 
-// trim forgets what is more than may be kept, and returns whose that was.
+// trim forgets what exceeds the limit, and returns the keys of that.
 func (h *history) trim() (gone []RunKey) {
 	for len(h.by) > MostRuns {
 		k := h.order.Remove(h.order.Front()).(*run).RunKey
@@ -81,12 +81,12 @@ func (h *history) trim() (gone []RunKey) {
 	return gone
 }
 
-// runKey is whose and of what name an application is.
+// runKey returns the user and name of an application.
 func (a *app) runKey() RunKey { return RunKey{a.user, a.Facts.Name} }
 
-// remember has something noted of an application, in place of what stands there of the last one of its user and name.
-// Those that are submitted from now on are told. It is kept when the application leaves the core, with the last record
-// of it: what is noted after that goes with the process, or is kept with the next one's. Nothing is noted of an
+// remember notes something about an application, replacing what the last one of its user and name left there.
+// Applications submitted from now on are told. It is stored when the application leaves the core, with its last record;
+// what is noted later is lost with the process, or is stored with the next application's. Nothing is noted for an
 // application without a name.
 func (m *Machine) remember(a *app, note func(*heddle.LastRun)) {
 	if a.Facts.Name == "" {
@@ -96,8 +96,7 @@ func (m *Machine) remember(a *app, note func(*heddle.LastRun)) {
 	a.noted = true
 }
 
-// grew looks at what an application asks for, which may be more than ever. What one that was there before the start
-// asked for first is not known.
+// grew updates the most that an application has asked for. The first request of a recovered application is unknown.
 func (m *Machine) grew(id heddle.AppID) {
 	v := m.core.View().App(id)
 	if v == nil {
@@ -111,8 +110,8 @@ func (m *Machine) grew(id heddle.AppID) {
 	a.most = a.most.most(now)
 }
 
-// keepRun notes what an application came to that leaves the core, and returns the changes of the store. One that was there before
-// the start may have come to more than is known of it; it counts for no less than the one before it.
+// keepRun notes the results of an application that leaves the core, and returns the changes to store. An application
+// from before the restart may have used more than is known; it counts for no less than the one before it.
 func (m *Machine) keepRun(a *app) []Change {
 	if a.Facts.Name == "" || a.most.containers == 0 && !a.noted {
 		return nil
@@ -141,7 +140,7 @@ func (r *run) asked(last, before demand) {
 	r.two, r.last.Most, r.last.Containers = [2]demand{last, before}, most.total, most.containers
 }
 
-// runRecord is what is kept of a user and name.
+// runRecord returns what is stored of a user and name.
 func (m *Machine) runRecord(r *run) *RunRecord {
 	amount := func(x heddle.Resource) Amount { return AmountOf(x, m.cfg.ExtraResources...) }
 	rec := &RunRecord{
@@ -154,7 +153,7 @@ func (m *Machine) runRecord(r *run) *RunRecord {
 	return rec
 }
 
-// recall takes over what the store has. What is more than may be kept goes with the next end.
+// recall takes over what the store has. What exceeds the limit goes when the next application ends.
 func (m *Machine) recall(records []RunRecord) {
 	records = slices.Clone(records)
 	slices.SortFunc(records, func(x, y RunRecord) int {

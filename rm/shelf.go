@@ -2,24 +2,24 @@ package rm
 
 import "slices"
 
-// A shelf is a list in the order of keys, in pages. Who looks at one is given the pages as they are: a page that somebody
-// was given is not changed any more, but copied before it is. So a copy of a shelf costs its pages, not what is on them,
-// and another one after a few changes costs the pages of these.
+// A shelf is a list ordered by key, in pages. Readers get the pages themselves: a page that was handed out is no longer
+// changed, but copied before a change. So a copy of a shelf costs its list of pages, not their contents, and another
+// copy after a few changes costs the pages that changed.
 type shelf[K interface{ Compare(K) int }, T interface{ key() K }] struct {
 	pages [][]T
-	own   []bool // by page: nobody was given it
+	own   []bool // by page: it was not handed out
 }
 
-// pageSize is how much a page has at most, and how much is copied for one change.
+// pageSize is the most items on a page, and the most that is copied for one change.
 const pageSize = 128
 
-// look is the shelf as it is now, for somebody to keep.
+// look returns a snapshot of the shelf for a reader to keep.
 func (s *shelf[K, T]) look() shelf[K, T] {
 	clear(s.own)
 	return shelf[K, T]{pages: slices.Clone(s.pages)}
 }
 
-// find is where something of a key is or would be: on which page, and where there.
+// find returns where the item with a key is or would be: its page, and its index there.
 func (s *shelf[K, T]) find(k K) (page, at int, found bool) {
 	page, found = slices.BinarySearchFunc(s.pages, k, func(p []T, k K) int { return p[0].key().Compare(k) })
 	if found {
@@ -33,7 +33,7 @@ func (s *shelf[K, T]) find(k K) (page, at int, found bool) {
 	return page, at, found
 }
 
-// get is what has a key.
+// get returns the item with a key.
 func (s *shelf[K, T]) get(k K) (x T, ok bool) {
 	page, at, ok := s.find(k)
 	if ok {
@@ -42,7 +42,7 @@ func (s *shelf[K, T]) get(k K) (x T, ok bool) {
 	return x, ok
 }
 
-// put puts something on the shelf, in place of what had its key, if something had.
+// put puts an item on the shelf, replacing the one with its key, if there is one.
 func (s *shelf[K, T]) put(x T) (old T, had bool) {
 	if len(s.pages) == 0 {
 		s.pages, s.own = [][]T{{x}}, []bool{true}
@@ -55,7 +55,7 @@ func (s *shelf[K, T]) put(x T) (old T, had bool) {
 		p[at] = x
 	case len(p) < pageSize:
 		s.pages[page] = slices.Insert(p, at, x)
-	case at == pageSize: // what comes last opens a page: most comes in order
+	case at == pageSize: // the last item opens a page: most come in order
 		s.insert(page+1, []T{x})
 	default:
 		half := slices.Clone(p[pageSize/2:])
@@ -66,7 +66,7 @@ func (s *shelf[K, T]) put(x T) (old T, had bool) {
 	return old, found
 }
 
-// drop takes what has a key off the shelf, if something has.
+// drop removes the item with a key, if there is one.
 func (s *shelf[K, T]) drop(k K) (old T, had bool) {
 	page, at, found := s.find(k)
 	if !found {
@@ -80,7 +80,7 @@ func (s *shelf[K, T]) drop(k K) (old T, had bool) {
 	return old, true
 }
 
-// write is a page that may be changed.
+// write returns a page that may be changed.
 func (s *shelf[K, T]) write(page int) []T {
 	if !s.own[page] {
 		s.pages[page], s.own[page] = append(make([]T, 0, pageSize), s.pages[page]...), true
@@ -92,7 +92,7 @@ func (s *shelf[K, T]) insert(page int, p []T) {
 	s.pages, s.own = slices.Insert(s.pages, page, p), slices.Insert(s.own, page, true)
 }
 
-// all yields what is on the shelf, in order.
+// all yields the items in order.
 func (s *shelf[K, T]) all(yield func(T) bool) {
 	for _, p := range s.pages {
 		for _, x := range p {
@@ -103,7 +103,7 @@ func (s *shelf[K, T]) all(yield func(T) bool) {
 	}
 }
 
-// backward yields what is on the shelf before a key, the last first; all of it where to is nil.
+// backward yields the items before a key, the last first; all items if to is nil.
 func (s *shelf[K, T]) backward(to *K, yield func(T) bool) {
 	page, at := len(s.pages), 0
 	if to != nil {
@@ -128,7 +128,7 @@ func back[T any](p []T, yield func(T) bool) bool {
 	return true
 }
 
-// len is how much is on the shelf.
+// len returns the number of items.
 func (s *shelf[K, T]) len() (n int) {
 	for _, p := range s.pages {
 		n += len(p)

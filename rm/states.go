@@ -1,9 +1,9 @@
 package rm
 
-// Each life has its states, the table of what may follow what, and one method become through which all its changes
-// go. What the table does not have is a mistake of this package, and panics.
+// Each kind of life has its states, a table of the allowed transitions, and one method become that makes all changes. A
+// transition that the table lacks is a bug in this package, and panics.
 
-// next is the states that may follow one, a bit each.
+// next is the set of states that may follow a state, one bit each.
 type next uint16
 
 func to[S ~uint8](states ...S) (n next) {
@@ -13,7 +13,7 @@ func to[S ~uint8](states ...S) (n next) {
 	return n
 }
 
-// follows panics unless one state may follow another.
+// follows panics unless the second state may follow the first.
 func follows[S interface {
 	~uint8
 	String() string
@@ -23,16 +23,16 @@ func follows[S interface {
 	}
 }
 
-// appState is what an application is doing, by YARN's names.
+// An appState is the state of an application, by YARN's names.
 type appState uint8
 
 const (
 	appSaving      appState = iota // its submission is being stored
-	appSubmitted                   // the core has to take it in
-	appAccepted                    // it waits for its master
+	appSubmitted                   // waits for the core to accept it
+	appAccepted                    // waits for its master
 	appRunning                     // its master has registered
 	appFinalSaving                 // its end is being stored
-	appFinishing                   // that it is done is stored; its master is still there
+	appFinishing                   // its end is stored; its master is still there
 	appFinished
 	appFailed
 	appKilled
@@ -40,7 +40,7 @@ const (
 
 var appNames = [...]string{"NEW_SAVING", "SUBMITTED", "ACCEPTED", "RUNNING", "FINAL_SAVING", "FINISHING", "FINISHED", "FAILED", "KILLED"}
 
-// String is YARN's name.
+// String returns YARN's name.
 func (s appState) String() string { return appNames[s] }
 
 var appNext = []next{
@@ -58,22 +58,22 @@ func (a *app) become(s appState) {
 	a.state = s
 }
 
-// isOver reports whether the application is over here, masters and all.
+// isOver reports whether the application is over for the machine, masters included.
 func (s appState) isOver() bool { return s >= appFinished }
 
-// ending reports whether it is known how the application ends, and it has not yet.
+// ending reports whether the application's outcome is known but it has not ended yet.
 func (s appState) ending() bool { return s == appFinalSaving || s == appFinishing }
 
-// attemptState is what an attempt is doing, by YARN's names.
+// An attemptState is the state of an attempt, by YARN's names.
 type attemptState uint8
 
 const (
-	attemptScheduled attemptState = iota // it waits for its master's container
+	attemptScheduled attemptState = iota // waits for its master's container
 	attemptSaving                        // that container is being stored
 	attemptAllocated                     // the master is being started
 	attemptLaunched                      // it was started
 	attemptRunning                       // it has registered
-	attemptFinishing                     // it has said that it is done
+	attemptFinishing                     // it has unregistered
 	attemptFinished
 	attemptFailed
 	attemptKilled
@@ -81,7 +81,7 @@ const (
 
 var attemptNames = [...]string{"SCHEDULED", "ALLOCATED_SAVING", "ALLOCATED", "LAUNCHED", "RUNNING", "FINISHING", "FINISHED", "FAILED", "KILLED"}
 
-// String is YARN's name.
+// String returns YARN's name.
 func (s attemptState) String() string { return attemptNames[s] }
 
 var attemptNext = []next{
@@ -101,11 +101,11 @@ func (t *attempt) become(s attemptState) {
 
 func (s attemptState) isOver() bool { return s >= attemptFinished }
 
-// nodeState is what a NodeManager is, by YARN's names.
+// A nodeState is the state of a NodeManager, by YARN's names.
 type nodeState uint8
 
 const (
-	nodeNew nodeState = iota // it was there before the start; else for a part of a Step
+	nodeNew nodeState = iota // known from before the restart; otherwise only within a Step
 	nodeRunning
 	nodeUnhealthy
 	nodeDecommissioning
@@ -117,10 +117,10 @@ const (
 
 var nodeNames = [...]string{"NEW", "RUNNING", "UNHEALTHY", "DECOMMISSIONING", "DECOMMISSIONED", "LOST", "REBOOTED", "SHUTDOWN"}
 
-// String is YARN's name.
+// String returns YARN's name.
 func (s nodeState) String() string { return nodeNames[s] }
 
-// gone is what may become of every node that there ever was.
+// gone holds the states that any known node may enter.
 var gone = to(nodeDecommissioned, nodeLost, nodeRebooted, nodeShutdown)
 
 var nodeNext = []next{
@@ -128,7 +128,7 @@ var nodeNext = []next{
 	nodeRunning:         gone | to(nodeUnhealthy, nodeDecommissioning),
 	nodeUnhealthy:       gone | to(nodeRunning),
 	nodeDecommissioning: gone | to(nodeRunning, nodeUnhealthy),
-	// One that is gone may register again.
+	// A node that is gone may register again.
 	nodeDecommissioned: gone | to(nodeRunning, nodeUnhealthy),
 	nodeLost:           gone | to(nodeRunning, nodeUnhealthy),
 	nodeRebooted:       gone | to(nodeRunning, nodeUnhealthy),
@@ -140,12 +140,12 @@ func (n *node) become(s nodeState) {
 	n.state = s
 }
 
-// active reports whether a node in this state reports in.
+// active reports whether a node in this state sends heartbeats.
 func (s nodeState) active() bool {
 	return s == nodeRunning || s == nodeUnhealthy || s == nodeDecommissioning
 }
 
-// containerState is what a container is doing, by YARN's names.
+// A containerState is the state of a container, by YARN's names.
 type containerState uint8
 
 const (
@@ -157,7 +157,7 @@ const (
 
 var containerNames = [...]string{"ALLOCATED", "ACQUIRED", "RUNNING", "COMPLETED"}
 
-// String is YARN's name.
+// String returns YARN's name.
 func (s containerState) String() string { return containerNames[s] }
 
 var containerNext = []next{
@@ -178,7 +178,7 @@ func (c *container) over() bool { return c.state == containerCompleted }
 // running reports whether the container's node has reported it.
 func (c *container) running() bool { return c.state == containerRunning }
 
-// An AppState is what an application is doing as clients see it, by YARN's names.
+// An AppState is the state of an application as clients see it, by YARN's names.
 type AppState string
 
 // The states of applications as clients see them.
@@ -196,7 +196,7 @@ const (
 // Final reports whether the application is over for its clients.
 func (s AppState) Final() bool { return s == AppFinished || s == AppFailed || s == AppKilled }
 
-// public is the state as clients see it: what is being stored, or being ended, shows as what it was before.
+// public returns the state as clients see it: an application whose end is being stored still shows its previous state.
 func (a *app) public() AppState {
 	switch a.state {
 	case appFinalSaving:
@@ -208,7 +208,7 @@ func (a *app) public() AppState {
 	}
 }
 
-// A FinalStatus is how an application ended, by YARN's names.
+// A FinalStatus is the outcome of an application, by YARN's names.
 type FinalStatus string
 
 // The final statuses.
@@ -220,7 +220,7 @@ const (
 	Stopped   FinalStatus = "ENDED"
 )
 
-// finalStatus is how the application ended as clients see it.
+// finalStatus returns the outcome of the application as clients see it.
 func (a *app) finalStatus() FinalStatus {
 	switch {
 	case a.state == appFinalSaving || !a.state.isOver() && a.state != appFinishing:
@@ -233,7 +233,7 @@ func (a *app) finalStatus() FinalStatus {
 	return Failed
 }
 
-// stateOf finds a state by its name in a table of names; ok is false for none.
+// stateOf finds a state by its name in a table of names; ok is false if there is none.
 func stateOf[S ~uint8](names []string, name string) (s S, ok bool) {
 	for i, n := range names {
 		if n == name {

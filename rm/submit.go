@@ -10,25 +10,25 @@ import (
 	"heddle/yarn/ids"
 )
 
-// What a submission may be, as YARN has it.
+// Limits of a submission, as in YARN.
 const (
 	maxTypeLength = 20
 	maxTags       = 10
-	maxLists      = 16       // access lists of an application, and lifetimes; there are two kinds of one and one of the other
-	maxRest       = 64 << 10 // bytes of a submission that stay once the application is over: all but what starts its master
+	maxLists      = 16       // access lists, and lifetimes, of an application; there are two kinds of the former and one of the latter
+	maxRest       = 64 << 10 // bytes of a submission that are kept after the application's end: all but what starts its master
 	maxTagLength  = 100
 	maxLogContext = 16 << 10          // bytes
-	maxUnwritten  = 8 << 20           // bytes on their way to the disk before submissions have to come again
+	maxUnwritten  = 8 << 20           // bytes on their way to the disk above which submissions are refused for now
 	maxLifetime   = 100 * 365 * 86400 // seconds
 )
 
-// MaxContext is how many bytes a submission may have.
+// MaxContext is the most bytes of a submission.
 const MaxContext = 4 << 20
 
-// MaxName is how many bytes there are to the names of users and queues, and are kept of those of applications.
+// MaxName is the most bytes of the names of users and queues, and the most that is kept of application names.
 const MaxName = 1024
 
-// submit takes an application in.
+// submit accepts an application.
 func (m *Machine) submit(q *SubmitApp) {
 	id := q.App.ID
 	a := m.byApp[id]
@@ -55,7 +55,7 @@ func (m *Machine) submit(q *SubmitApp) {
 			why = err.Error()
 		}
 	}
-	if why != "" { // it is taken in all the same, and fails: its client polls for that
+	if why != "" { // it is accepted all the same, and fails: its client polls for that
 		a.kill, a.why = text("Failed to submit application %s: %s", id, why), heddle.NoSuchQueue
 	}
 	m.byApp[id] = a
@@ -73,7 +73,7 @@ func (m *Machine) submit(q *SubmitApp) {
 	m.commit(func() { m.appStored(a) }, Change{App: a.record()})
 }
 
-// newApp checks a submission and makes an application of it.
+// newApp checks a submission and creates its application.
 func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 	s, id, user := &q.App, q.App.ID, q.Who.User
 	if err := m.hasRoom("is not taken in", id); err != nil {
@@ -129,21 +129,21 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 	return a, nil
 }
 
-// tooLarge is the error of a container that is below 0 or above the largest there can be.
+// tooLarge returns the error for a container below 0 or above the largest possible.
 func (m *Machine) tooLarge(size, largest heddle.Resource) error {
 	return invalid(classInvalidAsk, "Invalid resource request! Cannot allocate containers as requested resource is less than 0 or greater than maximum allowed allocation. Requested %s, maximum allowed %s", m.text(size), m.text(largest))
 }
 
-// appOf is what a submission says of an application, new or found in the store.
+// appOf creates an application from its submission, new or from the store.
 func (m *Machine) appOf(user string, s *Submission) *app {
 	a := &app{Submission: *s, aid: heddle.NoApp, user: user}
 	a.Name = Clip(cmp.Or(a.Name, noName), MaxName)
-	if a.Name != noName { // which clients say too, of an application that they were given no name for
+	if a.Name != noName { // clients also send noName for an application without a name
 		a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
 	}
 	a.Type = Clip(cmp.Or(a.Type, typeDefault), maxTypeLength)
 	a.framework = frameworkOf(a.Type)
-	a.Master = a.Master.Max(heddle.Of(1, 0)) // of none at all it would be at work already; the core has the least there is
+	a.Master = a.Master.Max(heddle.Of(1, 0)) // with no size at all the core would take it for running; the core has the minimum size
 	a.Tags = slices.Clone(a.Tags)
 	for i, t := range a.Tags {
 		a.Tags[i] = strings.ToLower(t)
@@ -152,13 +152,13 @@ func (m *Machine) appOf(user string, s *Submission) *app {
 		a.MaxAttempts = m.cfg.MaxAttempts
 	}
 	a.MaxAttempts = min(a.MaxAttempts, m.cfg.GlobalAttempts)
-	if a.MaxAttempts == 1 { // a master that had too little would be the end of it
+	if a.MaxAttempts == 1 { // it has no second attempt if its master gets too little
 		a.Facts.MasterHeap = 0
 	}
 	return a
 }
 
-// priority is what a submission asks for, or its queue gives who asks for none.
+// priority returns the priority that a submission asks for, or its queue's default.
 func (m *Machine) priority(queue string, s *Submission) int32 {
 	if s.Priority != nil {
 		return *s.Priority
@@ -169,7 +169,7 @@ func (m *Machine) priority(queue string, s *Submission) int32 {
 	return 0
 }
 
-// appStored is a submission being durable: its client is told, and the core gets it.
+// appStored is called when a submission is durable: its client is told, and the core gets the application.
 func (m *Machine) appStored(a *app) {
 	m.stale(a)
 	saved := a.saved
@@ -182,7 +182,7 @@ func (m *Machine) appStored(a *app) {
 		a.become(appSubmitted)
 		m.end(a, appFailed, Failed, a.kill)
 	case !m.Ready() || a.reading != nil:
-		a.become(appSubmitted) // handed over when the wait after the start, or for what is being read, is over
+		a.become(appSubmitted) // handed over after the wait that follows a restart, or after the reading
 	default:
 		m.start(a)
 		if a.state == appAccepted {
@@ -195,8 +195,8 @@ func (m *Machine) appStored(a *app) {
 	m.log(Info, "application submitted", "app", a.ID, "user", a.user, "queue", a.queue, "type", a.Type, "name", a.Name)
 }
 
-// start makes an application's next attempt and hands it to the core. One that was there before the start was taken
-// in then, whatever its queue would say now.
+// start creates an application's next attempt and hands it to the core. An application from before the restart was
+// accepted then, whatever its queue would say now.
 func (m *Machine) start(a *app) {
 	m.newAttempt(a)
 	m.begin(a, a.recovered)
@@ -216,7 +216,7 @@ func (m *Machine) killApp(q *KillApp) {
 	if q.Diagnostics != "" {
 		why += " with diagnostic message: " + q.Diagnostics
 	}
-	if a.state == appSaving { // those who wait for the submission are told sooner
+	if a.state == appSaving { // those who wait for the submission are answered earlier
 		a.kill, a.final = why, Killed
 		a.killers = append(a.killers, q.Call)
 		return
@@ -225,7 +225,7 @@ func (m *Machine) killApp(q *KillApp) {
 	m.end(a, appKilled, Killed, why)
 }
 
-// mine returns an application that a person may change.
+// mine returns an application, if this person may change it.
 func (m *Machine) mine(who Person, do string, id ids.App) (*app, error) {
 	a := m.byApp[id]
 	if a == nil {
@@ -253,7 +253,7 @@ func (m *Machine) failByUser(q *FailAttempt) error {
 	return nil
 }
 
-// move takes an application to another leaf queue.
+// move moves an application to another leaf queue.
 func (m *Machine) move(q *MoveApp) {
 	a, err := m.mine(q.Who, "move", q.App)
 	path := ""
@@ -286,7 +286,7 @@ func (m *Machine) move(q *MoveApp) {
 	m.offer(a)
 }
 
-// leaf is the path of a leaf queue that somebody named, in full or by its last part.
+// leaf returns the path of a leaf queue named in full or by its last part.
 func (m *Machine) leaf(name string) (string, error) {
 	if q, ok := m.queues[name]; ok && m.sch.Queues[q].Leaf {
 		return name, nil
@@ -307,7 +307,7 @@ func (m *Machine) leaf(name string) (string, error) {
 	return found, nil
 }
 
-// setPriority gives an application another priority, cut to the cluster's maximum.
+// setPriority gives an application another priority, limited to the cluster's maximum.
 func (m *Machine) setPriority(q *SetPriority) {
 	a, err := m.mine(q.Who, "change the priority of", q.App)
 	if err == nil {
@@ -323,13 +323,13 @@ func (m *Machine) setPriority(q *SetPriority) {
 	}
 	to := a.standing
 	to.priority = min(max(q.Priority, 0), m.cfg.MaxPriority)
-	if a.aid != heddle.NoApp { // otherwise it comes to the core with it
+	if a.aid != heddle.NoApp { // otherwise the core learns it with the application
 		m.step(heddle.Reprioritise{App: a.aid, Priority: to.priority})
 	}
 	m.change(a, to, func() { m.answer(q.Call, to.priority, nil) })
 }
 
-// setLifetime says when an application is killed that is not over by then.
+// setLifetime sets when an unfinished application is killed.
 func (m *Machine) setLifetime(q *SetLifetime) {
 	a, err := m.mine(q.Who, "change the lifetime of", q.App)
 	switch {
@@ -353,7 +353,7 @@ func (m *Machine) setLifetime(q *SetLifetime) {
 	})
 }
 
-// signal has a node signal a container with its next report.
+// signal has a node signal a container at its next heartbeat.
 func (m *Machine) signal(q *SignalContainer) error {
 	if _, err := m.mine(q.Who, "signal containers of", q.Container.Attempt.App); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// text puts values into a sentence as package fmt would, which a machine without I/O does not link: %s for texts and
-// whatever has a String method, %d for integers, %q for quoted texts.
+// text formats like package fmt, which a machine without I/O does not link: %s for strings and anything with a String
+// method, %d for integers, %q for quoted strings.
 func text(format string, args ...any) string {
 	var b strings.Builder
 	for {
@@ -25,7 +25,7 @@ func text(format string, args ...any) string {
 	}
 }
 
-// word is a value in a sentence.
+// word formats one value.
 func word(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -44,7 +44,7 @@ func word(v any) string {
 	panic("rm: a sentence about a value of a type that has no words")
 }
 
-// Clip cuts a text, at the end of a character, to so many bytes: whoever sends it, it is kept and shown.
+// Clip cuts a text to at most n bytes, at a character boundary: whoever sent it, it is kept and shown.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s

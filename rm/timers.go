@@ -2,28 +2,28 @@ package rm
 
 import "heddle"
 
-// An expiring is what may be silent, or stay unused, for so long only.
+// An expiring is something that may be silent or unused only for so long.
 type expiring interface {
-	// expire ends what is past its deadline, and returns the next deadline, never for none.
+	// expire ends what is past its deadline, and returns the next deadline, or never.
 	expire(m *Machine) heddle.Time
 }
 
-// A timer is by when something is looked at: at its deadline, or before, where the deadline has moved on since.
+// A timer says when to check something: at its deadline, or earlier if the deadline has moved on since.
 type timer struct {
 	of expiring
-	i  int // place among those that run, from 1; 0 = it does not
+	i  int // index among the running timers, from 1; 0 = not running
 }
 
-// timers are all that run, in a four-way heap: the soonest first.
+// timers holds all running timers in a four-way heap, the earliest first.
 type timers struct{ heap []timed }
 
-// timed is a timer that runs, and when it ends.
+// A timed is a running timer and the time at which it fires.
 type timed struct {
 	at heddle.Time
 	t  *timer
 }
 
-// by has something looked at by a time at the latest.
+// by makes a timer fire no later than a time.
 func (q *timers) by(t *timer, of expiring, at heddle.Time) {
 	switch {
 	case t.i == 0:
@@ -35,7 +35,7 @@ func (q *timers) by(t *timer, of expiring, at heddle.Time) {
 	}
 }
 
-// stop has something looked at no more.
+// stop stops a timer.
 func (q *timers) stop(t *timer) {
 	if t.i == 0 {
 		return
@@ -54,7 +54,7 @@ func (q *timers) stop(t *timer) {
 	}
 }
 
-// next is when something is to be looked at: just after its time.
+// next returns when the next timer is to be handled: just after its time.
 func (q *timers) next() heddle.Time {
 	if len(q.heap) == 0 {
 		return never
@@ -62,7 +62,7 @@ func (q *timers) next() heddle.Time {
 	return q.heap[0].at + 1
 }
 
-// due takes out one that should have been looked at before now; nil for none.
+// due removes and returns a timer whose time has passed; nil if there is none.
 func (q *timers) due(now heddle.Time) *timer {
 	if len(q.heap) == 0 || q.heap[0].at >= now {
 		return nil
@@ -72,7 +72,7 @@ func (q *timers) due(now heddle.Time) *timer {
 	return t
 }
 
-// up puts a timer into a place that is free, or before it.
+// up puts a timer into a free place, or one above it.
 func (q *timers) up(i int, r timed) {
 	for i > 0 && r.at < q.heap[(i-1)/4].at {
 		q.put(i, q.heap[(i-1)/4])
@@ -81,7 +81,7 @@ func (q *timers) up(i int, r timed) {
 	q.put(i, r)
 }
 
-// down puts a timer into a place that is free, or behind it.
+// down puts a timer into a free place, or one below it.
 func (q *timers) down(i int, r timed) {
 	for {
 		least, at := i, r.at

@@ -8,22 +8,22 @@ import (
 	"heddle/yarn/ids"
 )
 
-// refuseNode tells a NodeManager to go.
+// refuseNode tells a NodeManager to shut down.
 func refuseNode(format string, args ...any) *NodeRegistered {
 	return &NodeRegistered{Refused: text(format, args...)}
 }
 
-// register takes a NodeManager in, or back.
+// register accepts a NodeManager, new or returning.
 func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	id, rack := q.Node, q.Rack
 	n := m.byNode[id]
 	switch {
-	case n != nil && (rack == "" || rack != n.rack && len(n.conts) > 0): // it moves when nothing runs there
+	case n != nil && (rack == "" || rack != n.rack && len(n.conts) > 0): // it moves only when nothing runs there
 		rack = n.rack
 	case rack == "":
 		rack = defaultRack
 	}
-	// One that is on its way out and has something left to finish may go on with it.
+	// A decommissioning node with something left to finish may continue.
 	leaving := n != nil && n.state == nodeDecommissioning && n.rack == rack && len(q.Containers)+len(q.Apps) > 0
 	if p := m.turnedAway(q, n, leaving); p != nil {
 		return p
@@ -43,7 +43,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	if n.orders != nil {
 		n.orders.signals, n.orders.kill = nil, nil
 	}
-	if n.up && len(q.Containers) == 0 && len(q.Apps) == 0 { // it knows nothing of what ran there
+	if n.up && len(q.Containers) == 0 && len(q.Apps) == 0 { // it does not know what ran there
 		m.nodeDown(n, nodeRebooted)
 	}
 	if n.up && !leaving { // it may offer less than before
@@ -65,7 +65,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	m.reconcile(n, q.Containers)
 	m.awaitNode(n)
 	m.watchNode(n)
-	if n.up && !leaving { // not sooner: what it has free is known now
+	if n.up && !leaving { // not earlier: only now is it known what it has free
 		m.resizeNode(n, n.total)
 		if fresh {
 			m.nameHosts(n)
@@ -78,7 +78,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	return &NodeRegistered{Number: n.nid}
 }
 
-// turnedAway is the answer to a NodeManager that may not join; nil for one that may.
+// turnedAway returns the answer to a NodeManager that may not join; nil if it may.
 func (m *Machine) turnedAway(q *RegisterNode, n *node, leaving bool) *NodeRegistered {
 	host, least := q.Node.Host, m.sch.Minimum
 	switch {
@@ -100,18 +100,18 @@ func (m *Machine) turnedAway(q *RegisterNode, n *node, leaving bool) *NodeRegist
 	return nil
 }
 
-// maxAmount is more of anything than a machine has; sums over maxNodes of it still fit.
+// maxAmount is more of any resource than a machine has; sums over maxNodes nodes still fit.
 const maxAmount = 1 << 42
 
-// plausible reports whether what a node says is an amount that can be counted with.
+// plausible reports whether an amount that a node reports can be used in calculations.
 func plausible(a heddle.Resource) bool {
 	return !a.AnyNegative() && a.Fits(heddle.Resource{maxAmount, maxAmount, maxAmount, maxAmount})
 }
 
-// join makes a node that registered one of the cluster's, if it is healthy. It has nothing to give yet.
+// join adds a registered node to the cluster, if it is healthy. It has no capacity yet.
 func (m *Machine) join(n *node, h Health) {
 	n.heal(h)
-	if h.Sick || !h.Said && n.state == nodeUnhealthy { // as sick as before where it does not say
+	if h.Sick || !h.Said && n.state == nodeUnhealthy { // as sick as before if it does not say
 		m.nodeDown(n, nodeUnhealthy)
 		return
 	}
@@ -119,14 +119,14 @@ func (m *Machine) join(n *node, h Health) {
 	m.nodeUp(n, heddle.Resource{})
 }
 
-// heal keeps what a node says of its health.
+// heal records what a node says about its health.
 func (n *node) heal(h Health) {
 	if h.Said {
 		n.health, n.healthAt = Clip(h.Report, maxDiagnostics), h.At
 	}
 }
 
-// ranOn notes that an application has files on a node; one that is over or unknown is cleaned up.
+// ranOn notes that an application has files on a node; the node cleans up after applications that are over or unknown.
 func (m *Machine) ranOn(id ids.App, n *node) {
 	if a := m.byApp[id]; a != nil && !a.closed {
 		a.ranOn(n)
@@ -148,7 +148,7 @@ func resync(format string, args ...any) *NodeBeat {
 	return &NodeBeat{Action: Resync, Text: text(format, args...)}
 }
 
-// nodeOf finds the node that reports, nil for none.
+// nodeOf returns the reporting node, or nil.
 func (m *Machine) nodeOf(q *BeatNode) *node {
 	if i := int(q.Number); i >= 0 && i < len(m.nodes) && m.nodes[i].id == q.Node && m.nodes[i].state.active() {
 		return m.nodes[i]
@@ -156,7 +156,7 @@ func (m *Machine) nodeOf(q *BeatNode) *node {
 	return m.byNode[q.Node]
 }
 
-// beat is one report of a NodeManager.
+// beat handles one heartbeat of a NodeManager.
 func (m *Machine) beat(q *BeatNode) *NodeBeat {
 	n := m.nodeOf(q)
 	switch {
@@ -186,9 +186,9 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 	return m.answerBeat(n, q)
 }
 
-// used takes what a node measured. A NodeManager measures processors. It says how many of them are in use on its
-// machine, and what vcores those are that its containers use. One that may use a part of the machine only
-// (yarn.nodemanager.resource.percentage-physical-cpu-limit) takes its vcores for that part, which nobody is told:
+// used takes what a node measured. A NodeManager measures processor use: how many processors of the machine are in use,
+// and how many vcores its containers use. A NodeManager that may use only part of the machine
+// (yarn.nodemanager.resource.percentage-physical-cpu-limit) relates its vcores to that part without telling anybody:
 // its containers seem to use more than they do.
 func (m *Machine) used(n *node, q *BeatNode) {
 	n.nodeUse, n.contUse = q.OfNode, q.OfAll
@@ -201,11 +201,11 @@ func (m *Machine) used(n *node, q *BeatNode) {
 		used *= float64(physical) / float64(of)
 	}
 	e := heddle.NodeUsed{Node: n.nid, CPU: int64(math.Round(min(used, maxProcessors) * 1000)), Idle: -1}
-	if physical > 0 && whole > 0 && whole <= maxProcessors { // not above 0 where it is not measured
+	if physical > 0 && whole > 0 && whole <= maxProcessors { // not above 0 if not measured
 		all := min(physical, int64(math.Round(whole*1000)))
 		e.Others, e.Idle = max(0, all-e.CPU), physical-all
 	}
-	if e.CPU != m.core.View().Node(n.nid).CPUUsed() { // else nothing runs there, or it was not measured anew
+	if e.CPU != m.core.View().Node(n.nid).CPUUsed() { // otherwise nothing runs there, or there was no new measurement
 		m.step(e)
 	}
 }
@@ -213,14 +213,14 @@ func (m *Machine) used(n *node, q *BeatNode) {
 // maxProcessors is more than a machine has.
 const maxProcessors = 1 << 20
 
-// tickDue reports whether policies have arithmetic to do for somebody who waits: what comes of it, such as room that is
-// held back no longer, a quiet core would not see.
+// tickDue reports whether policies have periodic arithmetic to do while something waits: a quiet core would miss its
+// results, such as room that is no longer held back.
 func (m *Machine) tickDue() bool {
 	at, ok := m.core.NextTick()
 	return ok && m.now >= at
 }
 
-// health is what a node says of its own disks and scripts.
+// health takes what a node says about its disks and scripts.
 func (m *Machine) health(n *node, h Health) {
 	if n.state == nodeDecommissioning || !h.Said {
 		return
@@ -239,7 +239,7 @@ func (m *Machine) health(n *node, h Health) {
 	}
 }
 
-// statuses takes what a node says of its containers.
+// statuses takes what a node says about its containers.
 func (m *Machine) statuses(n *node, q *BeatNode) {
 	m.reports++
 	for i := range q.Running {
@@ -258,7 +258,7 @@ func (m *Machine) statuses(n *node, q *BeatNode) {
 		c := m.container(s.ID)
 		if c == nil {
 			n.unkill(s.ID)
-			if a := m.byApp[s.ID.Attempt.App]; a == nil || a.closed { // it began after the node had cleaned up, perhaps
+			if a := m.byApp[s.ID.Attempt.App]; a == nil || a.closed { // perhaps it began after the node had cleaned up
 				n.clean(s.ID.Attempt.App)
 			}
 			m.forgettable(n, s.ID)
@@ -280,7 +280,7 @@ func (m *Machine) statuses(n *node, q *BeatNode) {
 	m.unreported(n, func(c *container) bool { return c.running() && c.reported != named })
 }
 
-// here notes that a node named a container, and reports whether it is its own.
+// here notes that a node named a container, and reports whether the container belongs to that node.
 func (m *Machine) here(n *node, c *container) bool {
 	if c.node != n {
 		m.log(Warn, "a node reports another node's container", "node", n.id, "container", c.id())
@@ -290,10 +290,10 @@ func (m *Machine) here(n *node, c *container) bool {
 	return true
 }
 
-// KillTime is how long a kill is waited for: what a node never started it does not report either.
+// KillTime is how long to wait for a kill: a node does not report containers that it never started.
 const KillTime = 10 * heddle.Second
 
-// runs is a container that a node says is there.
+// runs handles a container that a node says is there.
 func (m *Machine) runs(n *node, id ids.Container, c *container) {
 	if c != nil {
 		if !c.running() {
@@ -307,16 +307,16 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 		return
 	}
 	a := m.byApp[id.Attempt.App]
-	if a == nil || a.closed { // a start that was under way when the application ended, perhaps
+	if a == nil || a.closed { // perhaps it was being started when the application ended
 		n.clean(id.Attempt.App)
 		return
 	}
-	if at, killed := n.killed[id]; !killed || m.now.Since(at) >= KillTime { // otherwise its end is on the way
+	if at, killed := n.killed[id]; !killed || m.now.Since(at) >= KillTime { // otherwise its end is under way
 		m.kill(n, id)
 	}
 }
 
-// answerBeat is the answer to a report that was taken.
+// answerBeat returns the answer to an accepted heartbeat.
 func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	n.lastID = nextID(n.lastID)
 	n.every = m.interval(n)
@@ -324,7 +324,7 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	if p == nil {
 		p = &NodeBeat{}
 	}
-	forget, leave := p.Forget[:0], p.CleanApp[:0] // for the next answer, what the last one had
+	forget, leave := p.Forget[:0], p.CleanApp[:0] // the last answer's slices are reused for the next one
 	*p = NodeBeat{ID: n.lastID, Every: n.every, Forget: n.forget, CleanApp: once(n.leave, ids.App.Compare)}
 	n.forget, n.leave = forget, leave
 	if o := n.orders; o != nil {
@@ -346,7 +346,7 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	return p
 }
 
-// once sorts a list, and leaves each of its elements once.
+// once sorts a list and removes duplicates.
 func once[T comparable](list []T, compare func(a, b T) int) []T {
 	if len(list) < 2 {
 		return list
@@ -355,8 +355,8 @@ func once[T comparable](list []T, compare func(a, b T) int) []T {
 	return slices.Compact(list)
 }
 
-// interval is when a node is wanted again: soon while something waits or is about to begin or end, late while
-// nobody wants anything, and never so soon that all nodes together are more than the load that was set.
+// interval returns a node's heartbeat interval: short while something waits or is about to begin or end, long while
+// nobody wants anything, and never so short that all nodes together exceed the configured load.
 func (m *Machine) interval(n *node) heddle.Span {
 	d := m.cfg.Beat
 	switch {
@@ -373,14 +373,13 @@ func (m *Machine) interval(n *node) heddle.Span {
 	return d
 }
 
-// restless reports whether news of a node would be of use soon: somebody waits for room, or a container there
-// was given away and has not begun, or was killed and has not ended.
+// restless reports whether news from a node would be useful soon: something waits for room, or a container there was
+// granted and has not begun, or was killed and has not ended.
 func (m *Machine) restless(n *node) bool {
 	return n.up && m.core.Wants(n.nid) || n.waiting > 0 || n.ordered(m.now)
 }
 
-// ordered reports whether, at a time, a node is to hear of something that it is to do, or was told to kill what has not
-// ended yet.
+// ordered reports whether a node has yet to hear of something to do, or was told to kill something that still runs.
 func (n *node) ordered(now heddle.Time) bool {
 	if n.orders != nil {
 		return true

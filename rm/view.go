@@ -8,23 +8,23 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A View is what there is to tell of a machine's applications, nodes and queues as of one moment. It does not change, and
-// may be read from anywhere while the machine goes on. What grows with time is worked out for the time that is asked
-// about.
+// A View is what there is to report about a machine's applications, nodes and queues as of one moment. It does not
+// change, and may be read from any goroutine while the machine continues. Values that grow with time are worked out for
+// the requested time.
 type View struct {
 	basis
 	apps    shelf[ids.App, *appView]
 	nodes   shelf[ids.Node, *nodeView]
-	queues  []QueueReport // without what is counted of applications
+	queues  []QueueReport // without the counts of applications
 	cluster ClusterReport
 }
 
-// A basis is what the report of an application depends on beside the application.
+// A basis is what an application's report depends on beside the application.
 type basis struct {
 	at         heddle.Time
 	began      int64
 	total      heddle.Resource // of the cluster
-	memoryOnly bool            // shares are of memory alone
+	memoryOnly bool            // shares count only memory
 	infos      []QueueInfo
 	extras     []string
 }
@@ -34,7 +34,7 @@ type appView struct {
 	AppReport
 	used    heddle.Resource
 	queue   heddle.QueueID
-	master  heddle.Resource // of a live one
+	master  heddle.Resource // size of a live master
 	active  bool            // there is one
 	waiting int             // containers that it asks for
 	held    holding
@@ -51,11 +51,11 @@ type nodeView struct {
 
 func (n *nodeView) key() ids.Node { return n.ID } //nolint:unused // likewise
 
-// A holding is what containers hold, so that what they have held can be told for any time: memory in MiB and CPU in
-// milli-vcores, and both times the time they have been held since, which cancels out where it overflows.
+// A holding is what containers hold, in a form that gives what they have held up to any time: memory in MiB and CPU in
+// milli-vcores, and both multiplied by the time of their creation. Overflow of the latter cancels out.
 type holding struct{ memory, cpu, memorySince, cpuSince int64 }
 
-// add counts a container, or no more with a sign of −1.
+// add adds a container, or removes it with a sign of −1.
 func (h *holding) add(c *container, sign int64) {
 	since := int64(c.created) / int64(heddle.Millisecond)
 	memory, cpu := sign*c.size[heddle.Memory], sign*c.size[heddle.CPU]
@@ -63,13 +63,13 @@ func (h *holding) add(c *container, sign int64) {
 	h.memorySince, h.cpuSince = h.memorySince+memory*since, h.cpuSince+cpu*since
 }
 
-// until is what was held up to a time: MiB·s and vcore·s.
+// until returns what was held up to a time: MiB·s and vcore·s.
 func (h *holding) until(at heddle.Time) (memory, vcores int64) {
 	now := int64(at) / int64(heddle.Millisecond)
 	return max(h.memory*now-h.memorySince, 0) / 1000, max(h.cpu*now-h.cpuSince, 0) / 1_000_000
 }
 
-// tell is an application's report at a time.
+// tell returns an application's report at a time.
 func (b *basis) tell(a *appView, at heddle.Time) AppReport {
 	p := a.AppReport
 	at = max(at, b.at)
@@ -88,11 +88,11 @@ func (b *basis) tell(a *appView, at heddle.Time) AppReport {
 	return p
 }
 
-// At is the moment of the view.
+// At returns the moment of the view.
 func (v *View) At() heddle.Time { return v.at }
 
-// Apps returns the applications that a filter lets through, oldest first, as of a time. They lack what [Reports.App] alone
-// has: requests, attempts, and what those wait for that [AppReport.Unexplained] is true of.
+// Apps returns the applications that pass a filter, oldest first, as of a time. They lack what only [Reports.App] has:
+// requests, attempts, and, for applications that are [AppReport.Unexplained], what they wait for.
 func (v *View) Apps(f *AppFilter, at heddle.Time) []AppReport {
 	var list []*appView
 	v.each(f, func(a *appView) bool {
@@ -106,14 +106,14 @@ func (v *View) Apps(f *AppFilter, at heddle.Time) []AppReport {
 	return out
 }
 
-// Count counts the applications that a filter lets through, by state. Its limit does not matter.
+// Count counts the applications that pass a filter, by state. The filter's Limit is ignored.
 func (v *View) Count(f *AppFilter) map[AppState]int {
 	out := map[AppState]int{}
 	v.each(f, func(a *appView) bool { out[a.State]++; return true })
 	return out
 }
 
-// each yields the applications that a filter lets through, newest first.
+// each yields the applications that pass a filter, newest first.
 func (v *View) each(f *AppFilter, yield func(*appView) bool) {
 	before := &f.Before
 	if before.IsZero() {
@@ -147,7 +147,7 @@ func (v *View) Node(id ids.Node) (NodeReport, error) {
 	return n.NodeReport, nil
 }
 
-// Decommissioning returns the nodes that are on their way out.
+// Decommissioning returns the nodes that are being decommissioned.
 func (v *View) Decommissioning() (out []ids.Node) {
 	v.nodes.all(func(n *nodeView) bool {
 		if n.State == nodeDecommissioning.String() {
@@ -158,10 +158,10 @@ func (v *View) Decommissioning() (out []ids.Node) {
 	return out
 }
 
-// Cluster returns the cluster in figures.
+// Cluster returns the report of the cluster.
 func (v *View) Cluster() ClusterReport { return v.cluster }
 
-// Queues returns every queue, the root first. It looks at all applications.
+// Queues returns every queue, the root first. It goes through all applications.
 func (v *View) Queues() []QueueReport {
 	out := slices.Clone(v.queues)
 	users := make([]map[string]*userView, len(out))
@@ -191,7 +191,7 @@ func (v *View) Queues() []QueueReport {
 	return out
 }
 
-// A userView is a user's part of a queue.
+// A userView is a user's share of a queue.
 type userView struct {
 	nth              int // in the order of the users' oldest applications
 	name             string
@@ -220,7 +220,7 @@ func (p *QueueReport) count(a *appView, users *map[string]*userView) {
 	p.Reservations += a.Reservations
 }
 
-// include adds what is counted of a queue below.
+// include adds the counts of a child queue.
 func (p *QueueReport) include(q *QueueReport) {
 	p.Containers += q.Containers
 	p.Reservations += q.Reservations

@@ -7,36 +7,36 @@ import (
 	"heddle/yarn/ids"
 )
 
-// What a shell says and hears beyond YARN's protocol: one that measures tasks, that carries out decisions at once, or
-// that leaves out reports of which it knows that they would change nothing.
+// Messages beyond YARN's protocol, for shells that measure tasks, that carry out decisions at once, or that leave out
+// heartbeats known to change nothing.
 
-// Noted is a decision of the core, for a shell that watches them (see [Options]): the application that it is about, and
-// the container where it is about one. It is good until the watcher returns. A container that is taken for ended without
-// a decision of the core is noted as a [heddle.Kill]. The core's own numbers stay what they are as long as
-// [Scheduler.Rebuild] is nil.
+// Noted is a decision of the core, for a shell that watches decisions (see [Options]): the application that it
+// concerns, and the container if it concerns one. It is valid until the watcher returns. A container that is assumed to
+// have ended without a decision of the core is noted as a [heddle.Kill]. The core's own numbers stay the same as long
+// as [Scheduler.Rebuild] is nil.
 type Noted struct {
 	Decision  heddle.Decision
 	App       ids.App
 	Container ids.Container
 }
 
-// What a node agent measures.
+// Measurements by node agents.
 type (
-	// Progress says how far a running task is.
+	// Progress is the progress of a running task.
 	Progress struct {
 		Container ids.Container
 		Phase     heddle.Phase
 		Fraction  float64 // of the whole task, 0 to 1
 	}
 
-	// Profile says what a running container used lately.
+	// Profile is what a running container used lately.
 	Profile struct {
 		Container ids.Container
-		CPU       int64 // thousandths of a processor of the machine, mean since the last profile
-		Memory    int64 // MiB, at this moment
+		CPU       int64 // thousandths of a processor of the machine, average since the last profile
+		Memory    int64 // MiB, now
 	}
 
-	// TaskUsed says how much memory the task in a container that ends used at most, in MiB.
+	// TaskUsed is the peak memory, in MiB, of the task in a container that is ending.
 	TaskUsed struct {
 		Container ids.Container
 		Memory    int64
@@ -49,12 +49,12 @@ type (
 	}
 )
 
-// LeftOut says that nodes and masters were heard of though nothing was said: their shell left out what would have
-// changed nothing but that. Last is a time up to which it did.
+// LeftOut says that nodes and masters were heard from although no message came: their shell left out messages that
+// would have changed nothing else. Last is the time up to which it did so.
 type LeftOut struct {
-	Nodes   []heddle.NodeID // by the numbers that their registrations were told
-	Others  bool            // all nodes but these were heard of
-	Running []ids.Container // that run there: they do not expire, though the core hears of them as they are reported
+	Nodes   []heddle.NodeID // by the numbers given at their registrations
+	Others  bool            // all nodes except these were heard from
+	Running []ids.Container // running there: they do not expire, though the core hears of them only when they are reported
 	Masters []ids.Attempt
 	Last    heddle.Time
 }
@@ -65,8 +65,7 @@ func (*Output) message()   {}
 func (*TaskUsed) message() {}
 func (*LeftOut) message()  {}
 
-// Core is the scheduler core, which nobody but the machine may step: it is to be looked at. Another one may take its
-// place with any message.
+// Core returns the scheduler core for inspection; only the machine may step it. Any message may replace it.
 func (m *Machine) Core() *sched.Core { return m.core }
 
 // HasNews reports whether a master's next call would bring it containers, or ends of containers.
@@ -75,13 +74,13 @@ func (m *Machine) HasNews(id ids.Attempt) bool {
 	return t != nil && len(t.granted)+len(t.finished) > 0
 }
 
-// Ordered reports whether a node, by its number, has at a time something to do that it is to hear of soon: a shell that
-// leaves out reports asks. It says nothing of what waits for room there, and of containers that begin.
+// Ordered reports whether a node, by its number, has something to do at a time of which it should hear soon: a shell
+// that leaves out heartbeats asks. It does not cover requests that wait for room there, or containers that begin.
 func (m *Machine) Ordered(at heddle.Time, number heddle.NodeID) bool {
 	return m.nodes[number].ordered(at)
 }
 
-// note tells the shell of a decision, if it watches.
+// note tells the shell about a decision, if it watches.
 func (m *Machine) note(d heddle.Decision, app ids.App, c ids.Container) {
 	if m.watch != nil {
 		m.noted = Noted{d, app, c}
@@ -89,7 +88,7 @@ func (m *Machine) note(d heddle.Decision, app ids.App, c ids.Container) {
 	}
 }
 
-// A measurement is what the core hears of one.
+// A measurement can be turned into an event for the core.
 type measurement interface {
 	event(c *container) heddle.Event
 }
@@ -110,14 +109,14 @@ func (q *Output) event(c *container) heddle.Event {
 	return heddle.Output{App: c.attempt.app.aid, Node: c.node.nid, Bytes: q.Bytes}
 }
 
-// measured hands a measurement of a container that there is to the core.
+// measured passes a measurement of an existing container to the core.
 func (m *Machine) measured(id ids.Container, q measurement) {
 	if c := m.container(id); c != nil {
 		m.step(q.event(c))
 	}
 }
 
-// leftOut takes note of those who would have said something.
+// leftOut notes the nodes, containers and masters whose messages were left out.
 func (m *Machine) leftOut(q *LeftOut) {
 	if q.Others {
 		m.othersSeen(q)
@@ -138,7 +137,7 @@ func (m *Machine) leftOut(q *LeftOut) {
 	}
 }
 
-// othersSeen takes note of all nodes but those that are named.
+// othersSeen notes that all nodes except the named ones were heard from.
 func (m *Machine) othersSeen(q *LeftOut) {
 	silent := slab.NewBits(len(m.nodes))
 	for _, number := range q.Nodes {
@@ -151,7 +150,7 @@ func (m *Machine) othersSeen(q *LeftOut) {
 	}
 }
 
-// heard notes that a node was heard of at a time.
+// heard notes that a node was heard from at a time.
 func (n *node) heard(at heddle.Time) {
 	if n.state.active() {
 		n.seen = max(n.seen, at)

@@ -11,7 +11,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// An Explanation says what an application waits for: [sched.Explanation] with names.
+// An Explanation says what an application waits for: it is [sched.Explanation] with names.
 type Explanation struct {
 	App     ids.App           `json:"id"`
 	Name    string            `json:"name"`
@@ -20,47 +20,47 @@ type Explanation struct {
 	State   AppState          `json:"state"`
 	Final   FinalStatus       `json:"final_status"`
 	Pending []PendingAsk      `json:"pending"`
-	Refused map[string]uint32 `json:"refused"` // how often so far, by reason
-	// Undone is how often policies wanted something done to its containers that their nodes cannot do, by the name of what
-	// they cannot: resizes, lends, weighs, …
+	Refused map[string]uint32 `json:"refused"` // number of refusals so far, by reason
+	// Undone is how often policies wanted something done to its containers that their nodes cannot do, by capability:
+	// resizes, lends, weighs, …
 	Undone map[string]uint32 `json:"undone"`
-	// ComingBack says that what it asks for waits until what ran before the start has come back: Pending says nothing of it.
+	// ComingBack says that its requests wait until what ran before the restart has come back: Pending does not show it.
 	ComingBack bool      `json:"coming_back,omitempty"`
-	Job        *JobFacts `json:"job,omitempty"`   // what was known when it was submitted; nil for nothing
-	Known      *Known    `json:"known,omitempty"` // what its master told; nil where it is not asked
+	Job        *JobFacts `json:"job,omitempty"`   // known at its submission; nil for nothing
+	Known      *Known    `json:"known,omitempty"` // told by its master; nil if it is not asked
 }
 
-// A PendingAsk is one ask that waits, and what stands against it.
+// A PendingAsk is an ask that waits, and what prevents it from being granted.
 type PendingAsk struct {
 	Priority int32  `json:"priority"`
 	Kind     string `json:"kind"` // am, map, reduce, …
 	Count    int    `json:"count"`
 	Size     Amount `json:"size"`
 	Since    int64  `json:"since_ms"`        // milliseconds since 1970
-	Why      string `json:"why"`             // the reason that holds everywhere; "fine" where it differs by node
-	Policy   string `json:"policy"`          // who gave it, by slot and name as in the profile: "gate.am: capacity"; "" where no policy did
+	Why      string `json:"why"`             // reason that holds everywhere; "fine" if it differs by node
+	Policy   string `json:"policy"`          // policy that gave it, by slot and name as in the profile: "gate.am: capacity"; "" if none did
 	Text     string `json:"text"`            // the same for people
-	Stock    string `json:"stock"`           // how the stock ResourceManager puts it; "" where it has no words for it
-	Limit    *Limit `json:"limit,omitempty"` // the limit that Policy held the ask to; nil where it has none to tell
-	Order    string `json:"order"`           // by what those who wait are in line: "order: shortest", or the gate that is closed
-	Place    int    `json:"place"`           // in that line, from 1; 0 where there is none
-	Of       int    `json:"of"`              // … of so many
+	Stock    string `json:"stock"`           // the stock ResourceManager's words for it; "" if it has none
+	Limit    *Limit `json:"limit,omitempty"` // limit that Policy applied to the ask; nil if it reports none
+	Order    string `json:"order"`           // what orders the line it waits in: "order: shortest", or the closed gate
+	Place    int    `json:"place"`           // in that line, from 1; 0 if there is none
+	Of       int    `json:"of"`              // … out of so many
 
-	// Need is what one takes, Have the most that is left for it, Short what is missing.
+	// Need is what one container takes, Have the most that is available for it, Short what is missing.
 	Need    Amount      `json:"need"`
 	Have    Amount      `json:"have"`
 	Short   Amount      `json:"short"`
-	Holders []Holder    `json:"holders"` // who holds what is missing, most first
-	Nodes   []NodeGroup `json:"nodes"`   // by the reason they were passed over
+	Holders []Holder    `json:"holders"` // those who hold what is missing, most first
+	Nodes   []NodeGroup `json:"nodes"`   // by the reason for passing them over
 }
 
-// A Limit is a refusal in figures: there is Used of the Most there may be, an amount or numbers.
+// A Limit is a refusal in figures: Used out of at most Most, as amounts or as numbers.
 type Limit struct {
 	What  string   `json:"what"` // what is limited, in the plural: masters
-	Of    string   `json:"of"`   // of whom or where: "in queue root.a"
-	Used  Amount   `json:"used"` // nothing where it is numbers, as Most
+	Of    string   `json:"of"`   // whose or where: "in queue root.a"
+	Used  Amount   `json:"used"` // empty for numbers, like Most
 	Most  Amount   `json:"most"`
-	UsedN int      `json:"used_number"` // −1 where it is an amount, as MostN
+	UsedN int      `json:"used_number"` // −1 for amounts, like MostN
 	MostN int      `json:"most_number"`
 	Least bool     `json:"at_least"` // the gate opens once there are MostN
 	By    []string `json:"set_by"`   // what sets it, each as "name = value"
@@ -75,16 +75,16 @@ type Holder struct {
 	Used Amount  `json:"used"`
 }
 
-// A NodeGroup is how many nodes gave one answer, and the most free room among them.
+// A NodeGroup is the number of nodes that gave the same answer, and the most free room among them.
 type NodeGroup struct {
 	Why    string `json:"why"`
-	Policy string `json:"policy"` // who gave it, as in [PendingAsk]
+	Policy string `json:"policy"` // policy that gave the reason, as in [PendingAsk]
 	Nodes  int    `json:"nodes"`
 	Most   Amount `json:"most_free"`
-	Until  int64  `json:"until_ms,omitempty"` // of reserved nodes: by when what is let in there has to be gone, milliseconds since 1970
+	Until  int64  `json:"until_ms,omitempty"` // for reserved nodes: when containers let in there must have ended, milliseconds since 1970
 }
 
-// Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
+// Why says what an application waits for. Applications that are over, or not yet with the scheduler, wait for nothing.
 func (r Reports) Why(id ids.App) (Explanation, error) {
 	a := r.m.byApp[id]
 	if a == nil {
@@ -116,7 +116,7 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 	return out, nil
 }
 
-// asks reports whether an attempt waits for its master, or the master asks for more.
+// asks reports whether an attempt waits for its master, or its master asks for more.
 func (t *attempt) asks() bool { return t != nil && (t.state == attemptScheduled || len(t.rows) > 0) }
 
 func (r Reports) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
@@ -146,7 +146,7 @@ func (r Reports) nodeGroup(g *sched.NodeGroup) NodeGroup {
 	return out
 }
 
-// limit names what a limit is about. What has no bound has the cluster's.
+// limit puts a limit into words. If it has no bound, the cluster's size is used.
 func (r Reports) limit(a *app, l *policy.Limit) *Limit {
 	if l == nil {
 		return nil
@@ -174,7 +174,7 @@ func (r Reports) limit(a *app, l *policy.Limit) *Limit {
 	return out
 }
 
-// order says by what the queue's order goes where that is its configuration.
+// order returns an order, with the queue's configured order added if the configuration determines it.
 func (r Reports) order(a *app, order string) string {
 	if order != "order: capacity" && order != "order: fair" {
 		return order
@@ -187,13 +187,13 @@ func (r Reports) order(a *app, order string) string {
 	return order
 }
 
-// How YARN says that an application waits for its master: to be let in, or for room.
+// YARN's texts for an application that waits for its master: to be activated, or for room.
 const (
 	notActive = "Application is added to the scheduler and is not yet activated."
 	active    = "Application is Activated, waiting for resources to be assigned for AM."
 )
 
-// stockWords is what the stock ResourceManager says of a master that waits for the same reason.
+// stockWords returns the stock ResourceManager's text for a master that waits for the same reason.
 func (r Reports) stockWords(k *sched.PendingAsk) string {
 	switch {
 	case k.Kind != heddle.AM:
@@ -210,7 +210,7 @@ func (r Reports) stockWords(k *sched.PendingAsk) string {
 	return ""
 }
 
-// letIn reports whether a master that waits has been let in by every gate.
+// letIn reports whether every gate has let a waiting master in.
 func letIn(k *sched.PendingAsk) bool {
 	switch k.Why {
 	case heddle.AMLimit, heddle.UserAMLimit, heddle.AppLimit, heddle.GateClosed, heddle.NodeGone:
@@ -220,11 +220,11 @@ func letIn(k *sched.PendingAsk) bool {
 	}
 }
 
-// ComingBack is what clients read of an application that waits for its master during a start.
+// ComingBack is what clients read about an application that waits for its master during recovery.
 const ComingBack = "Waiting until what ran before the ResourceManager started has come back."
 
-// pendingText is what clients read while an application waits for its master: notActive where somebody who looks further
-// finds out more.
+// pendingText returns what clients read while an application waits for its master. It returns notActive if
+// [Reports.WaitsFor] knows more.
 func (m *Machine) pendingText(a *app) string {
 	t := a.newest()
 	switch {
@@ -236,12 +236,12 @@ func (m *Machine) pendingText(a *app) string {
 	return notActive
 }
 
-// Unexplained reports whether the application waits for its master, and the report does not say what for:
-// [Reports.WaitsFor] does.
+// Unexplained reports whether the application waits for its master but the report does not say why; [Reports.WaitsFor]
+// says it.
 func (a *AppReport) Unexplained() bool { return a.State == AppAccepted && a.Diagnostics == notActive }
 
-// WaitsFor is what clients read of what an application waits for: its diagnostics where its report does not explain
-// them. To find out looks at every node.
+// WaitsFor returns what clients read about what an application waits for: its diagnostics if its report does not
+// explain it. It has to look at every node.
 func (r Reports) WaitsFor(id ids.App) (string, error) {
 	a := r.m.byApp[id]
 	if a == nil {
@@ -272,7 +272,7 @@ func (r Reports) waitsFor(a *app) string {
 	return ""
 }
 
-// sentences say what one ask waits for.
+// sentences says what one ask waits for.
 func (r Reports) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 	what := text("%d %s of %s", k.Count, containersOf(k.Kind, k.Count), r.m.text(k.Size))
 	place := PlaceText(p.Place, p.Of, p.Order, a.queue)
@@ -294,7 +294,7 @@ func (r Reports) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 	return joined(s+".", p.Limit.Text(r.yarn), place)
 }
 
-// byNode says what stands against it on groups of nodes.
+// byNode says what prevents the ask on groups of nodes.
 func byNode(groups []sched.NodeGroup, now heddle.Time) string {
 	parts := make([]string, len(groups))
 	for i, g := range groups {
@@ -313,12 +313,12 @@ func byNode(groups []sched.NodeGroup, now heddle.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// BesideText says what is let in beside reservations for so many seconds.
+// BesideText says that containers expected to end within so many seconds may run beside reservations.
 func BesideText(seconds float64) string {
 	return text(", beside which may run what is expected to end within %d s", int64(seconds))
 }
 
-// lacking says what is short, the dimensions that are, after a comma.
+// lacking lists the resources that are short, after a comma.
 func (r Reports) lacking(short heddle.Resource) string {
 	var parts []string
 	if n := short[heddle.Memory]; n > 0 {
@@ -342,12 +342,12 @@ func (r Reports) lacking(short heddle.Resource) string {
 	return ", short of " + strings.Join(parts, " and ")
 }
 
-// joined puts sentences together, of which some may be empty.
+// joined joins sentences, some of which may be empty.
 func joined(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
-// Text says a limit in a sentence, with amounts as amount writes them; "" for none.
+// Text describes a limit in a sentence, formatting amounts with amount; it returns "" for nil.
 func (l *Limit) Text(amount func(Amount) string) string {
 	if l == nil {
 		return ""
@@ -367,7 +367,7 @@ func (l *Limit) Text(amount func(Amount) string) string {
 	return joined(s+".", l.Note)
 }
 
-// PlaceText says where an application stands among those who wait; "" where it stands nowhere.
+// PlaceText says where an application stands in line; "" if it is in none.
 func PlaceText(place, of int, order, queue string) string {
 	if place <= 0 {
 		return ""
@@ -381,7 +381,7 @@ func PlaceText(place, of int, order, queue string) string {
 	return text("It is %s of %d that wait at %s.", ordinal(place), of, order)
 }
 
-// ordinal writes 1st, 2nd, 3rd, 4th.
+// ordinal returns 1st, 2nd, 3rd, 4th.
 func ordinal(n int) string {
 	end := "th"
 	if n/10%10 != 1 {
@@ -407,5 +407,5 @@ func containersOf(k heddle.Kind, n int) string {
 	return s
 }
 
-// whyText is a reason for people.
+// whyText returns a reason for people.
 func whyText(w heddle.Why) string { return reasons[w].Ask }
