@@ -88,8 +88,7 @@ type Scheduler struct {
 	Queues  []QueueInfo // by QueueID
 	Minimum heddle.Resource
 	Maximum heddle.Resource
-	// Place chooses an application's leaf queue: its path in Queues or one to pass to Rebuild, or an error for the
-	// user.
+	// Place chooses an application's leaf: its path in Queues or one to pass to Rebuild, or an error for the user.
 	Place func(Placement) (queue string, err error)
 	// Rebuild returns the scheduler as configured, with those of the given leaves that placement rules can create. If
 	// it is nil, there are no such queues and queue numbers never change.

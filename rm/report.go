@@ -260,8 +260,7 @@ type AgentRow struct {
 	Age    int64    `json:"age_ms"` // since it was last heard from
 	Behind bool     `json:"behind"` // it has yet to do what it was told, or to be told
 	Failed []string `json:"failed"` // what it could not do, as "container: why"
-	// DiskBusy is the part of the time that the node's disks were busy lately; below 0 if unknown or unused by
-	// policies.
+	// DiskBusy is how much of the time the node's disks were busy lately; below 0 if unknown or if no policy uses it.
 	DiskBusy Fraction `json:"disk_busy_percent"`
 }
 

@@ -236,8 +236,8 @@ func (m *Machine) pendingText(a *app) string {
 	return notActive
 }
 
-// Unexplained reports whether the application waits for its master but the report does not say why; [Reports.WaitsFor]
-// says it.
+// Unexplained reports whether the application waits for its master and the report does not say for what. If so,
+// [Reports.WaitsFor] does.
 func (a *AppReport) Unexplained() bool { return a.State == AppAccepted && a.Diagnostics == notActive }
 
 // WaitsFor returns what clients read about what an application waits for: its diagnostics if its report does not

@@ -8,29 +8,29 @@ import (
 	"heddle/yarn/ids"
 )
 
-// onTheWay is for how many milliseconds an answer is on its way at the most.
+// onTheWay is the longest time, in milliseconds, that an answer is under way.
 const onTheWay = 40
 
-// agent is a node agent: it asks what it is to do, does it, and gives everything back when it hears nothing for too long.
+// An agent is a node agent: it asks what to do, does it, and gives everything back when it hears nothing for too long.
 type agent struct {
 	link
 	node    *node
-	life    int // how many processes there were before
+	life    int // number of earlier processes
 	up      bool
 	hung    heddle.Time
 	applied uint64
 	lease   heddle.Time
 	parked  map[ids.Container]bool
-	frozen  map[ids.Container]int64 // until when, in milliseconds since 1970
+	frozen  map[ids.Container]int64 // frozen until then, in milliseconds since 1970
 	bound   map[ids.Container]int64
 	weight  map[ids.Container]int64
-	outputs []rm.OutputsOf  // that it is to say
+	outputs []rm.OutputsOf  // to report
 	heaps   []ids.Container // likewise
 	cpu     heddle.Span
 	moved   heddle.Time // when it was last told another version, or had nothing left to do
 }
 
-// addAgent starts an agent beside a node, on some of the clusters and there on most nodes.
+// addAgent starts an agent beside a node, in some of the clusters and there on most nodes.
 func (s *sim) addAgent(n *node) {
 	d := mix(s.seed, 24)
 	if !d.in(2) || mix(s.seed, 25, uint64(n.i)).in(4) {
@@ -41,7 +41,7 @@ func (s *sim) addAgent(n *node) {
 	s.startAgent(a)
 }
 
-// startAgent starts an agent, which knows nothing of what the last one did: all has been given back.
+// startAgent starts an agent, which does not know what the last one did: everything was given back.
 func (s *sim) startAgent(a *agent) {
 	if !a.up {
 		a.up, a.applied, a.upset = true, 0, s.now
@@ -62,7 +62,7 @@ func (a *agent) giveBack() {
 	a.frozen, a.bound = map[ids.Container]int64{}, map[ids.Container]int64{}
 }
 
-// process is the name of the agent's process.
+// process returns the name of the agent's process.
 func (a *agent) process() string { return fmt.Sprint(a.life) }
 
 func (s *sim) syncLater(a *agent, d heddle.Span) {
@@ -79,7 +79,7 @@ func (s *sim) syncLater(a *agent, d heddle.Span) {
 	})
 }
 
-// sync is one call of an agent.
+// sync makes one call of an agent.
 func (s *sim) sync(a *agent) {
 	if s.now > a.lease {
 		a.applied = 0
@@ -113,7 +113,7 @@ func (s *sim) sync(a *agent) {
 	}, func(v any, err error) {
 		switch {
 		case a.life != life || !a.up:
-		case err != nil: // what an earlier process said came after what this one said
+		case err != nil: // a message of an earlier process arrived after one of this process
 			a.upset = s.now
 			s.syncLater(a, 5*heddle.Second)
 		default:
@@ -127,7 +127,7 @@ func (s *sim) sync(a *agent) {
 	})
 }
 
-// wished has an agent do what it is told.
+// wished makes an agent do what it is told.
 func (s *sim) wished(a *agent, p *rm.AgentWish) {
 	if s.now < a.hung {
 		return
@@ -148,12 +148,12 @@ func (s *sim) wished(a *agent, p *rm.AgentWish) {
 	}
 }
 
-// agents looks whether agents have done what the core wants, where the machine takes them to have done it, and whether
-// those that are silent are given up.
+// agents checks that agents have done what the core wants, if the machine assumes that they have, and that silent
+// agents are given up.
 func (m *model) agents() {
 	s := m.s
 	for _, a := range s.agents {
-		var p *rm.NodeReport // of its node
+		var p *rm.NodeReport // report of its node
 		for _, n := range s.view().Nodes() {
 			if n.ID == a.node.id() {
 				p = &n
@@ -212,7 +212,7 @@ func (s *sim) actAgentDies(d *dice) string {
 	return fmt.Sprintf("%s for %d s", a.name, away/heddle.Second)
 }
 
-// actAgentHangs has an agent do nothing for a while, and its messages go wrong.
+// actAgentHangs makes an agent do nothing for a while, and spoils its messages.
 func (s *sim) actAgentHangs(d *dice) string {
 	still, lose, mute, twice, late := pick(d, 0, 5*heddle.Second, 40*heddle.Second), d.n(2), d.n(2), d.n(2), d.n(2)
 	if len(s.agents) == 0 {

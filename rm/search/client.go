@@ -9,10 +9,10 @@ import (
 	"heddle/yarn/ids"
 )
 
-// The exceptions that masters act on, without their package.
+// Exceptions that masters act on, without their package.
 const notRegistered = "ApplicationMasterNotRegisteredException"
 
-// job is an application and the client that wants it.
+// A job is an application and the client that wants it.
 type job struct {
 	n         int
 	kind      string
@@ -21,20 +21,20 @@ type job struct {
 	given     bool // it has an id, and is submitted until that is acknowledged or refused
 	acked     bool
 	over      bool
-	regret    bool // its client kills it soon after it was submitted
+	regret    bool // its client kills it soon after its submission
 	sub       rm.Submission
 	maps      int
 	reduces   int
 	executors int
 	size      int64
-	took      heddle.Span // of Spark's, from its first executor on
+	took      heddle.Span // run time of Spark's, from its first executor on
 }
 
 func comparePlaces(a, b place) int {
 	return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.name, b.name))
 }
 
-// newJob makes a job.
+// newJob creates a job.
 func (s *sim) newJob(d *dice) *job {
 	j := &job{n: len(s.jobs), kind: pick(d, "MAPREDUCE", "MAPREDUCE", "SPARK"), queue: pick(d, "default", "default", "a", "b", "new"), size: pick[int64](d, 512, gib, 2*gib)}
 	if j.kind == "SPARK" {
@@ -45,7 +45,7 @@ func (s *sim) newJob(d *dice) *job {
 	j.sub = rm.Submission{
 		Name: names[j.n/2%len(names)], Type: j.kind, Master: heddle.Of(pick[int64](d, 512, gib), 1000), MaxAttempts: int32(pick(d, 0, 0, 1, 3)),
 	}
-	if d.in(2) { // otherwise nothing but its name is known, as of stock clients
+	if d.in(2) { // otherwise only its name is known, as with stock clients
 		j.sub.Facts = heddle.Facts{Maps: int32(j.maps), Reduces: int32(j.reduces), MasterHeap: 400}
 	}
 	if d.in(4) {
@@ -63,7 +63,7 @@ func (s *sim) newJob(d *dice) *job {
 	return j
 }
 
-// submit hands a job in, until it is known that it arrived.
+// submit submits a job until it is known to have arrived.
 func (s *sim) submit(j *job) {
 	again := func() { s.after(2*heddle.Second, func() { s.submit(j) }) }
 	if !j.given {
@@ -101,13 +101,13 @@ func (s *sim) submit(j *job) {
 
 func user(j *job) string { return users[j.n%len(users)] }
 
-// users hand in jobs, of names: the last ones of these are those of clients that were given none.
+// users submit jobs with these names; the last ones are from clients that were given no name.
 var (
 	users = []string{"ann", "bob"}
 	names = []string{"sort", "sort", "scan", "", "N/A"}
 )
 
-// order says something that changes a job, and does not care whether it arrives.
+// order sends a message that changes a job, and does not care whether it arrives.
 func (s *sim) order(what func(rm.Call) rm.Message) {
 	s.call(&s.client, what, func(any, error) {}, func() {})
 }

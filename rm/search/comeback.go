@@ -6,15 +6,15 @@ import (
 	"heddle/yarn/ids"
 )
 
-// comeback is what a start waits for, as the model sees it.
+// comeback is what a restart waits for, according to the model.
 type comeback struct {
-	holds   bool // there is something to wait for: applications go on
-	known   int  // nodes that were there
+	holds   bool // there is something to wait for: unfinished applications
+	known   int  // nodes known before
 	missing map[ids.Node]bool
-	came    map[ids.Node]heddle.Time // when each registered last with this process
+	came    map[ids.Node]heddle.Time // when each last registered with this process
 }
 
-// returning looks whether no node that is on the disk has vanished with a start, and notes which are waited for.
+// returning checks that no node on the disk has vanished in a restart, and notes which nodes are awaited.
 func (m *model) returning() {
 	there, of := map[ids.Node]string{}, map[string]int{}
 	for _, n := range m.s.view().Nodes() {
@@ -36,7 +36,7 @@ func (m *model) returning() {
 		case m.s.lists.Exclude[id.Host]:
 			continue
 		case there[id] == want:
-		case want == "LOST" && there[id] == "" && of[id.Host] > 1: // another NodeManager of its host has its place
+		case want == "LOST" && there[id] == "" && of[id.Host] > 1: // another NodeManager of its host replaced it
 			continue
 		default:
 			m.s.fail("vanished", "%s, which is on the disk, is %q after the start, and not %s", id, there[id], want)
@@ -48,10 +48,10 @@ func (m *model) returning() {
 	}
 }
 
-// keptWithin is how long a node may be there before it is on its way to the disk.
+// keptWithin is how long a node may exist before its record is on its way to the disk.
 const keptWithin = heddle.Second / 4
 
-// stored looks whether nodes that are there are on the disk, once nothing is on its way to it and nothing has come due.
+// stored checks that existing nodes are on the disk, once nothing is on its way there and nothing is due.
 func (m *model) stored() {
 	if len(m.s.disk.pending) > 0 || m.s.overdue() {
 		return
@@ -64,7 +64,7 @@ func (m *model) stored() {
 	}
 }
 
-// returned notes which nodes are waited for no more.
+// returned notes which nodes are no longer awaited.
 func (m *model) returned(msg rm.Message) {
 	switch q := msg.(type) {
 	case *rm.RegisterNode:
@@ -84,7 +84,7 @@ func (m *model) returned(msg rm.Message) {
 	}
 }
 
-// held fails where something is given away that is to be held until nodes are back.
+// held fails if something is granted that must wait until nodes are back.
 func (m *model) held(id ids.Container) {
 	s := m.s
 	if b := &m.back; b.holds && 20*len(b.missing) > b.known && s.now.Since(s.shell.began) < s.cfg.SchedulingWait && id.ID>>ids.EpochShift == s.disk.epoch() {

@@ -2,11 +2,11 @@ package search
 
 import "heddle"
 
-// dice are a stream of random numbers that is cheap to make: each fault and each message has one of its own, so that
-// leaving one out changes none of the others.
+// dice is a stream of random numbers that is cheap to create: each fault and each message has its own, so that leaving
+// one out does not change the others.
 type dice uint64
 
-// mix makes dice of what they are for.
+// mix makes dice from what they are for.
 func mix(parts ...uint64) *dice {
 	d := dice(0)
 	for _, p := range parts {
@@ -25,16 +25,16 @@ func (d *dice) next() uint64 {
 	return z ^ z>>31
 }
 
-// n is a number below n.
+// n returns a number below n.
 func (d *dice) n(n int) int { return int(d.next() % uint64(n)) }
 
-// in is true once in n times.
+// in returns true once in n times.
 func (d *dice) in(n int) bool { return d.n(n) == 0 }
 
-// span is a time from one to another.
+// span returns a time between two.
 func (d *dice) span(from, to heddle.Span) heddle.Span {
 	return from + heddle.Span(d.next()%uint64(to-from+1))
 }
 
-// pick is one of a list.
+// pick returns an item of a list.
 func pick[T any](d *dice, list ...T) T { return list[d.n(len(list))] }

@@ -9,15 +9,15 @@ import (
 	"heddle/yarn/ids"
 )
 
-// An act is something that a plan does. What it did is for people; "" where there was nothing to do it to.
+// An act is something that a plan does. do describes for people what it did; "" if there was nothing to do it to.
 type act struct {
 	name   string
 	weight int
-	job    bool // it is no fault
+	job    bool // not a fault
 	do     func(s *sim, d *dice) string
 }
 
-// acts are all there is to do; the first is a job.
+// acts are all possible acts; the first is a job.
 var acts = []act{
 	{"job", 10, true, (*sim).actJob},
 	{"crash", 5, false, (*sim).actCrash},
@@ -91,7 +91,7 @@ func (s *sim) actDisk(d *dice) string {
 	return fmt.Sprintf("%d ms slower", s.disk.slow/heddle.Millisecond)
 }
 
-// actRoom has the disk be full for a while: writes wait, and the machine is told.
+// actRoom fills the disk for a while: writes wait, and the machine is told.
 func (s *sim) actRoom(d *dice) string {
 	span := pick(d, 5*heddle.Second, 30*heddle.Second, 2*heddle.Minute)
 	if !s.shell.up {
@@ -113,7 +113,7 @@ func (s *sim) actClock(d *dice) string {
 	return "jumps forward"
 }
 
-// spoil has some of the next messages of somebody go wrong.
+// spoil makes some of the next messages on a link go wrong.
 func (l *link) spoil(d *dice) string {
 	n := 1 + d.n(3)
 	*pick(d, &l.lose, &l.mute, &l.twice, &l.late) += n
@@ -125,7 +125,7 @@ func (s *sim) actNodeLink(d *dice) string {
 	return n.spoil(d)
 }
 
-// working is a master that is at work, nil for none.
+// working returns a running master, or nil.
 func (s *sim) working(d *dice) *master {
 	var list []*master
 	for _, m := range s.masters {
@@ -270,10 +270,10 @@ func (s *sim) actQueues(d *dice) string {
 	return fmt.Sprintf("%+v", sh)
 }
 
-// refresh has another configuration read. What cannot be built does not reach the machine.
+// refresh loads another configuration. One that cannot be built does not reach the machine.
 func (s *sim) refresh(sh shape) {
 	sch, err := s.scheduler(sh)
-	if sh.broken { // after it was read, and before it is built anew
+	if sh.broken { // it breaks after loading and before rebuilding
 		sch, err = s.scheduler(s.shape)
 		sch.Rebuild = func([]string) (*rm.Scheduler, error) { return s.scheduler(sh) }
 	}
@@ -287,7 +287,7 @@ func (s *sim) refresh(sh shape) {
 	}, func() {})
 }
 
-// anyJob is a job that has an id, nil for none.
+// anyJob returns a job that has an id, or nil.
 func (s *sim) anyJob(d *dice) *job {
 	list := slices.DeleteFunc(slices.Clone(s.jobs), func(j *job) bool { return !j.given || j.over })
 	if len(list) == 0 {
@@ -296,7 +296,7 @@ func (s *sim) anyJob(d *dice) *job {
 	return pick(d, list...)
 }
 
-// onJob says something about a job.
+// onJob sends a message about a job.
 func (s *sim) onJob(d *dice, what func(c rm.Call, j *job, who rm.Person) rm.Message) string {
 	j := s.anyJob(d)
 	if j == nil {
@@ -371,7 +371,7 @@ func (s *sim) actSignal(d *dice) string {
 	return id.String()
 }
 
-// heal ends all faults: everybody is there as in the beginning, and everything that was said wrong is said right.
+// heal ends all faults: everything is there as in the beginning, and everything that was configured wrong is set right.
 func (s *sim) heal() {
 	s.note("-- all faults end")
 	s.disk.slow, s.disk.full, s.launchFault = 0, false, 0
@@ -384,7 +384,7 @@ func (s *sim) heal() {
 	s.client.heal()
 	s.lists = rm.HostLists{}
 	s.order(func(c rm.Call) rm.Message { return &rm.RefreshNodes{Call: c} })
-	if !s.sameQueues && (s.reread || s.tuned == 0) { // else the core goes on that went through it all
+	if !s.sameQueues && (s.reread || s.tuned == 0) { // otherwise the core that went through it all continues
 		s.refresh(shape{})
 	}
 	for _, m := range s.masters {
@@ -402,7 +402,7 @@ func (s *sim) heal() {
 	for i, n := range s.nodes {
 		n.heal()
 		n.hung, n.sick, n.upset = min(n.hung, s.now), false, s.now
-		if n.total != s.setup.nodes[i].total || !n.up || n.rack != s.setup.nodes[i].rack { // somebody starts it anew
+		if n.total != s.setup.nodes[i].total || !n.up || n.rack != s.setup.nodes[i].rack { // somebody restarts it
 			s.stopNode(n)
 			n.total, n.rack = s.setup.nodes[i].total, s.setup.nodes[i].rack
 			s.after(heddle.Second, func() { s.startNode(n) })

@@ -5,21 +5,22 @@ import (
 	"heddle/rm"
 )
 
-// link is the way from somebody to the ResourceManager, over TCP: what is sent arrives in order and once, unless a
-// connection breaks and its sender says it again over another.
+// A link is a connection to the ResourceManager, over TCP: messages arrive in order and once, unless a connection
+// breaks and the sender repeats them over another.
 type link struct {
 	name  string
 	key   uint64
 	calls uint64
-	// Of the next calls: the call is lost, its answer is lost, it comes once more some time later, it takes long.
+	// Numbers of the next calls that go wrong: the call is lost, its answer is lost, it arrives again some time later,
+	// it is delayed.
 	lose, mute, twice, late int
 	upset                   heddle.Time // when something last went wrong
 }
 
-// broke is after how long a caller takes a connection for broken.
+// broke is after how long a caller considers a connection broken.
 const broke = 10 * heddle.Second
 
-// take counts down one of a link's faults.
+// take uses up one of a link's faults.
 func take(n *int) bool {
 	if *n > 0 {
 		*n--
@@ -28,7 +29,7 @@ func take(n *int) bool {
 	return false
 }
 
-// call says something to the ResourceManager. Either done hears the answer, or failed that none came.
+// call sends a message to the ResourceManager. Either done gets the answer, or failed is called because there is none.
 func (s *sim) call(l *link, what func(rm.Call) rm.Message, done func(any, error), failed func()) {
 	l.calls++
 	d := mix(s.seed, 4, l.key, l.calls)

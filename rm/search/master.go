@@ -11,7 +11,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// The priorities of what masters ask for.
+// Priorities of masters' requests.
 const (
 	priorityExecutor  = 1
 	priorityFailedMap = 5
@@ -19,8 +19,8 @@ const (
 	priorityMap       = 20
 )
 
-// master is an ApplicationMaster: MapReduce's asks for maps and then for reduces, each of which runs and ends, Spark's
-// for executors, which run until it has had enough of them.
+// A master is an ApplicationMaster: MapReduce's asks for maps and then for reduces, each of which runs and ends;
+// Spark's asks for executors, which run until it has had enough of them.
 type master struct {
 	link
 	id         ids.Attempt
@@ -30,29 +30,29 @@ type master struct {
 	work       *work
 	hung       heddle.Time
 	registered bool
-	done       bool // all is done, and it says so
+	done       bool // everything is done, and it says so
 	resp       int32
 	tasks      []*task
-	rows       map[place]int32 // what was said last, and what is still so
-	fresh      bool            // everything has to be said again
+	rows       map[place]int32 // last request, if it still stands
+	fresh      bool            // everything has to be requested again
 	holds      map[ids.Container]*held
 	release    []ids.Container
-	avoid      []string // to be said
-	accept     bool     // to be said: nothing is avoided any more
+	avoid      []string // to be sent
+	accept     bool     // to be sent: nothing is avoided any more
 	avoided    map[string]heddle.Time
 	enough     heddle.Time // when Spark's job is done; 0 before its first executor
 }
 
-// place is what a row of a master's table is about.
+// A place is what a row of a master's table is for.
 type place struct {
 	priority int32
 	name     string
 }
 
-// task is what a container is wanted for.
+// A task is what a container is wanted for.
 type task struct {
 	priority int32
-	host     int // where it would rather run, of the nodes; −1 for anywhere
+	host     int // index of its preferred node; −1 for anywhere
 	took     heddle.Span
 	cont     *held
 	done     bool
@@ -62,11 +62,11 @@ type task struct {
 type held struct {
 	rm.Granted
 	task  *task
-	work  *work // nil before it was started
+	work  *work // nil before it is started
 	since heddle.Time
 }
 
-// epoch is which process of the ResourceManager granted a container.
+// epoch returns which process of the ResourceManager granted a container.
 func (h *held) epoch() int64 { return h.ID.ID >> ids.EpochShift }
 
 // startMaster starts the master of an attempt in its container.
@@ -82,10 +82,10 @@ func (s *sim) startMaster(n *node, w *work, g rm.Granted) {
 	s.think(m, s.dice(m, 0).span(heddle.Second, 4*heddle.Second), func() { s.round(m) })
 }
 
-// dice are for a choice of a master.
+// dice returns the dice for a master's choice.
 func (s *sim) dice(m *master, n uint64) *dice { return mix(s.seed, 8, m.key, n) }
 
-// plan is what a master has to run.
+// plan chooses what a master has to run.
 func (s *sim) plan(m *master) {
 	d := s.dice(m, 1)
 	add := func(n int, priority int32, from, to heddle.Span) {
@@ -102,10 +102,10 @@ func (s *sim) plan(m *master) {
 	add(m.job.executors, priorityExecutor, 0, 0)
 }
 
-// alive reports whether the master's process is there.
+// alive reports whether the master's process exists.
 func (m *master) alive() bool { return !m.work.Over }
 
-// think has a master do something when it does not hang, if it lives so long.
+// think makes a master do something once it does not hang, if it lives that long.
 func (s *sim) think(m *master, d heddle.Span, do func()) {
 	s.after(d, func() {
 		switch {
@@ -118,7 +118,7 @@ func (s *sim) think(m *master, d heddle.Span, do func()) {
 	})
 }
 
-// say is one call of a master. Whatever it was told, it goes on when it does not hang.
+// say makes one call of a master. The master handles the result once it does not hang.
 func (s *sim) say(m *master, what func(rm.Call) rm.Message, done func(any), failed func(class string)) {
 	s.call(&m.link, func(c rm.Call) rm.Message {
 		if !s.shell.admitted[m.id] {
@@ -135,7 +135,7 @@ func (s *sim) say(m *master, what func(rm.Call) rm.Message, done func(any), fail
 		})
 	}, func() {
 		s.think(m, heddle.Second, func() {
-			if s.shell.up && !s.shell.admitted[m.id] { // its token is worth nothing any more
+			if s.shell.up && !s.shell.admitted[m.id] { // its token is no longer valid
 				m.node.end(m.work, 1, "not let in")
 				return
 			}
@@ -144,7 +144,7 @@ func (s *sim) say(m *master, what func(rm.Call) rm.Message, done func(any), fail
 	})
 }
 
-// round is what a master does every second or so.
+// round is what a master does about every second.
 func (s *sim) round(m *master) {
 	switch {
 	case !m.registered:
@@ -176,7 +176,7 @@ func (s *sim) join(m *master) {
 	})
 }
 
-// finish says that a master is done, and sometimes more than once and with another call between.
+// finish says that a master is done, sometimes more than once and with another call in between.
 func (s *sim) finish(m *master) {
 	if s.dice(m, 3).in(3) && s.shell.admitted[m.id] {
 		last := m.resp
@@ -190,11 +190,11 @@ func (s *sim) finish(m *master) {
 	}, func(class string) { s.refused(m, class) })
 }
 
-// refused is a call that was answered with an exception, or not at all.
+// refused handles a call that was answered with an exception or not at all.
 func (s *sim) refused(m *master, class string) {
 	switch class {
 	case "":
-		s.round(m) // the same again
+		s.round(m) // repeat
 	case notRegistered:
 		m.registered = false
 		s.round(m)
@@ -203,7 +203,7 @@ func (s *sim) refused(m *master, class string) {
 	}
 }
 
-// ask is one allocate call. Where no answer comes the same call is made again, as Hadoop's clients do.
+// ask makes an allocate call. If there is no answer the same call is repeated, as Hadoop's clients do.
 func (s *sim) ask(m *master) {
 	q := rm.Allocate{Who: s.caller(m), Last: m.resp, Progress: 0.5, Ask: m.table(s), Release: m.release, Avoid: m.avoid}
 	if m.accept {
@@ -217,7 +217,7 @@ func (s *sim) ask(m *master) {
 	s.send(m, &q)
 }
 
-// never is a time that does not come.
+// never is a time that never comes.
 const never = heddle.Time(1<<63 - 1)
 
 func (s *sim) send(m *master, q *rm.Allocate) {
@@ -234,12 +234,12 @@ func (s *sim) send(m *master, q *rm.Allocate) {
 			s.send(m, q)
 			return
 		}
-		m.release = append(m.release, q.Release...) // said again to another ResourceManager
+		m.release = append(m.release, q.Release...) // sent again to another ResourceManager
 		s.refused(m, class)
 	})
 }
 
-// table is what has changed of what a master wants since it last said so, or all of it.
+// table returns what has changed in a master's requests since it last sent them, or all of them.
 func (m *master) table(s *sim) []rm.Request {
 	want := map[place]int32{}
 	for _, t := range m.tasks {
@@ -286,7 +286,7 @@ func (m *master) half() bool {
 	return 2*done >= n
 }
 
-// hearMaster is what a master does with an answer.
+// hearMaster handles an answer to a master.
 func (s *sim) hearMaster(m *master, p *rm.Allocated) {
 	for i := range p.Completed {
 		s.completed(m, &p.Completed[i])
@@ -296,7 +296,7 @@ func (s *sim) hearMaster(m *master, p *rm.Allocated) {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(m.holds), ids.Container.Compare) {
 		if h := m.holds[id]; s.now.Since(h.since) > 5*heddle.Minute && (h.work == nil || h.work.Over) && h.epoch() != s.disk.epoch() {
-			m.lost(h) // nobody may ever tell what became of it
+			m.lost(h) // perhaps nobody will ever tell what happened to it
 		}
 	}
 	if m.enough > 0 && s.now >= m.enough || !slices.ContainsFunc(m.tasks, func(t *task) bool { return !t.done }) {
@@ -304,14 +304,14 @@ func (s *sim) hearMaster(m *master, p *rm.Allocated) {
 	}
 }
 
-// lost is a container that a master gives up.
+// lost gives up a container of a master.
 func (m *master) lost(h *held) {
 	delete(m.holds, h.ID)
 	m.release = append(m.release, h.ID)
 	h.task.cont = nil
 }
 
-// completed is the end of a container as its master is told of it.
+// completed handles the end of a container that its master is told.
 func (s *sim) completed(m *master, c *rm.ContainerEnd) {
 	s.progress = s.now
 	h := m.holds[c.ID]
@@ -329,12 +329,12 @@ func (s *sim) completed(m *master, c *rm.ContainerEnd) {
 	}
 }
 
-// given is a container for a master: it starts it, or gives it back where nothing is left to run.
+// given handles a container granted to a master: it starts the container, or releases it if nothing is left to run.
 func (s *sim) given(m *master, g *rm.Granted) {
 	s.progress = s.now
 	for k := range m.rows { // order: all of them
 		if k.priority == g.Priority {
-			m.rows[k] = -1 // said anew with the next call
+			m.rows[k] = -1 // sent again with the next call
 		}
 	}
 	i := slices.IndexFunc(m.tasks, func(t *task) bool { return t.priority == g.Priority && !t.done && t.cont == nil })
@@ -353,7 +353,7 @@ func (s *sim) given(m *master, g *rm.Granted) {
 	if d.in(20) {
 		slow = 40 * heddle.Second
 	}
-	s.after(d.span(heddle.Millisecond, slow), func() { // it goes on without its master
+	s.after(d.span(heddle.Millisecond, slow), func() { // it continues without its master
 		if m.holds[g.ID] != h {
 			return
 		}
@@ -362,13 +362,13 @@ func (s *sim) given(m *master, g *rm.Granted) {
 		case err == nil:
 			h.work = w
 			s.run(n, w, h.task, d)
-		case d.in(2) || h.epoch() != s.disk.epoch(): // otherwise it waits to be told that nobody started it
+		case d.in(2) || h.epoch() != s.disk.epoch(): // otherwise it waits until told that nobody started it
 			m.lost(h)
 		}
 	})
 }
 
-// run has a task end in its time, well or badly.
+// run makes a task end after its time, successfully or not.
 func (s *sim) run(n *node, w *work, t *task, d *dice) {
 	if t.took == 0 {
 		return

@@ -8,14 +8,14 @@ import (
 	"heddle/policies/fair"
 )
 
-// A mixed is a part of a profile, and what may stand there instead of what does.
+// A mixed is a part of a profile, and what may replace it.
 type mixed struct {
 	part string
 	by   []string
 }
 
-// mixes are changes of profiles. Spans are short, so that plans get through them. A share of the profile's queues is always among
-// the shares, since their maxima are checked.
+// mixes are changes of profiles. Times are short, so that plans get through them. The shares always include one of the
+// profile's queues, because their maxima are checked.
 var mixes = []mixed{
 	{"lanes", []string{
 		"[{kinds: [am, map, reduce, executor, other], order: fifo}]",
@@ -59,11 +59,11 @@ var mixes = []mixed{
 	{"estimate.release", []string{"dress"}},
 }
 
-// enough is how many seeds find every planted mistake: see the tests. These have the common profiles.
+// enough is how many seeds are enough to find every planted bug: see the tests. They have the common profiles.
 const enough = 100
 
-// mix gives half of the seeds after those any profile with changes, and queues with other limits. What does not go together is
-// drawn again.
+// mix gives half of the seeds after the first enough any profile with changes, and queues with other limits. Invalid
+// combinations are drawn again.
 func (s *setup) mix(seed uint64) {
 	d := mix(seed, 40)
 	if seed <= enough || d.in(2) {
@@ -83,12 +83,12 @@ func (s *setup) mix(seed uint64) {
 	}
 }
 
-// profileText is the profile with its changes, for people.
+// profileText returns the profile with its changes, for people.
 func (s *setup) profileText() string {
 	return strings.Join(append([]string{s.profile}, s.changes...), " ")
 }
 
-// tune has queues of other limits, which leave every job room for a master and a task.
+// tune gives queues other limits, which leave every job room for a master and a task.
 func (s *setup) tune(env *policies.Env) {
 	if s.tuned == 0 {
 		return

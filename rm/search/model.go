@@ -12,28 +12,28 @@ import (
 	"heddle/yarn/ids"
 )
 
-// model is what must hold of the machine, kept beside it from what is said to it and what it answers.
+// A model is what must hold for the machine, maintained beside it from what it is told and what it answers.
 type model struct {
 	s        *sim
 	acked    []ids.App // submissions that their clients were told are stored
 	ends     map[ids.App]end
-	lines    map[ids.App]int        // of ends, for the audit log
-	granted  map[ids.Container]bool // ids of containers that were given out, ever
+	lines    map[ids.App]int        // lines about their ends in the audit log
+	granted  map[ids.Container]bool // ids of all containers ever granted
 	attempts map[ids.Attempt]*attempt
-	open     map[rm.Call]rm.Message // of this process, not yet answered
+	open     map[rm.Call]rm.Message // of this process, unanswered
 	met      map[ids.Node]int       // how often each node registered, or keys were renewed, with this process
 	strange  map[stranger]heddle.Time
-	heard    map[ids.Node]heddle.Time    // when each node last reported
-	beats    map[ids.Node]*rm.NodeBeat   // what each was last told
-	said     map[ids.Attempt]heddle.Time // when each master was last answered
-	looked   heddle.Time                 // when silences were last looked at
+	heard    map[ids.Node]heddle.Time    // time of each node's last heartbeat
+	beats    map[ids.Node]*rm.NodeBeat   // last answer to each
+	said     map[ids.Attempt]heddle.Time // time of the last answer to each master
+	looked   heddle.Time                 // time of the last check for silence
 	back     comeback
-	most     map[ids.App]int32 // how many containers each has asked this process for
+	most     map[ids.App]int32 // containers that each has asked this process for
 
-	// Of before the message that is being looked at.
+	// State before the current message.
 	refused   *rm.Scheduler
-	fresh     bool          // the node that registers was not there
-	elsewhere []ids.Attempt // those at work whose masters are on other nodes
+	fresh     bool          // the registering node was not there
+	elsewhere []ids.Attempt // running attempts whose masters are on other nodes
 }
 
 // end is how an application ended.
@@ -42,21 +42,21 @@ type end struct {
 	final rm.FinalStatus
 }
 
-// stranger is a container that runs on a node, and that the machine does not know there.
+// A stranger is a container that runs on a node without the machine knowing it there.
 type stranger struct {
 	node ids.Node
 	id   ids.Container
 }
 
-// attempt is an attempt as this process knows it.
+// An attempt is an attempt as this process knows it.
 type attempt struct {
 	last    *rm.Allocated
-	told    map[ids.Container]heddle.Time // that its master holds, and when it was told
+	told    map[ids.Container]heddle.Time // held by its master, and when the master was told
 	ended   map[ids.Container]bool        // ends that its master was told
-	back    map[ids.Container]bool        // that it gave back
+	back    map[ids.Container]bool        // released by its master
 	tokens  map[ids.Node]int
-	owed    map[int32]int32 // how many more containers it may be given, by priority
-	waiting map[int32]int32 // how many waited for the call that is being looked at
+	owed    map[int32]int32 // how many more containers it may be granted, by priority
+	waiting map[int32]int32 // how many were waiting for the current call
 	seen    heddle.Time
 }
 
@@ -64,7 +64,7 @@ func (m *model) init(s *sim) {
 	*m = model{s: s, ends: map[ids.App]end{}, lines: map[ids.App]int{}, granted: map[ids.Container]bool{}}
 }
 
-// started is a new process.
+// started begins the model of a new process.
 func (m *model) started() {
 	m.attempts, m.open, m.met, m.strange = map[ids.Attempt]*attempt{}, map[rm.Call]rm.Message{}, map[ids.Node]int{}, map[stranger]heddle.Time{}
 	m.most = map[ids.App]int32{}
@@ -76,7 +76,7 @@ func (m *model) started() {
 	m.finals()
 }
 
-// of is what is known of an attempt.
+// of returns what is known of an attempt.
 func (m *model) of(id ids.Attempt) *attempt {
 	t := m.attempts[id]
 	if t == nil {
@@ -87,13 +87,13 @@ func (m *model) of(id ids.Attempt) *attempt {
 	return t
 }
 
-// join is a master that is new to this process.
+// join resets an attempt for a master that is new to this process.
 func (t *attempt) join() {
 	t.last, t.told, t.ended, t.back = nil, map[ids.Container]heddle.Time{}, map[ids.Container]bool{}, map[ids.Container]bool{}
 	t.tokens, t.owed = map[ids.Node]int{}, map[int32]int32{}
 }
 
-// before looks at what a message is about to change.
+// before records what a message is about to change.
 func (m *model) before(msg rm.Message) {
 	switch q := msg.(type) {
 	case *rm.Allocate:
@@ -113,7 +113,7 @@ func (m *model) before(msg rm.Message) {
 	}
 }
 
-// after looks at what came of a message.
+// after checks the results of a message.
 func (m *model) after(msg rm.Message, effects []rm.Effect) {
 	m.calls(msg, effects)
 	m.books()
@@ -151,15 +151,14 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 		m.finals()
 	default:
 	}
-	m.s.shell.m.Publish(m.s.stats.Steps % 4) // a view is being made while things go on
+	m.s.shell.m.Publish(m.s.stats.Steps % 4) // views are being made while other things happen
 	if m.s.stats.Steps%16 == 0 {
 		m.views()
 		m.finals()
 	}
 }
 
-// lives looks at the ends of applications, and at those that are forgotten: one of these that is submitted once more
-// is a new one.
+// lives checks the ends of applications, and drops forgotten ones: if one of these is submitted again it is a new one.
 func (m *model) lives(effects []rm.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -190,7 +189,7 @@ func (m *model) lives(effects []rm.Effect) {
 	}
 }
 
-// answer is what a message was answered with at once, nil for nothing or an error.
+// answer returns the immediate answer to a message, or the zero value if there is none or it is an error.
 func answer[T any](effects []rm.Effect) (none T) {
 	for _, e := range effects {
 		if a, ok := e.(*rm.Answer); ok {
@@ -202,7 +201,7 @@ func answer[T any](effects []rm.Effect) (none T) {
 	return none
 }
 
-// books has the machine recount.
+// books makes the machine recount.
 func (m *model) books() {
 	if wrong := m.s.shell.m.Check(); len(wrong) > 0 {
 		slices.Sort(wrong)
@@ -210,7 +209,7 @@ func (m *model) books() {
 	}
 }
 
-// calls are answered once: at once, or when something is stored.
+// calls checks that calls are answered once: at once, or when something is stored.
 func (m *model) calls(msg rm.Message, effects []rm.Effect) {
 	c, waits := callOf(msg)
 	if c != 0 {
@@ -239,7 +238,7 @@ func (m *model) calls(msg rm.Message, effects []rm.Effect) {
 	}
 }
 
-// promised looks whether what an answer says is on the disk.
+// promised checks that what an answer says is on the disk.
 func (m *model) promised(msg rm.Message, value any) {
 	disk := &m.s.disk
 	switch q := msg.(type) {
@@ -248,7 +247,7 @@ func (m *model) promised(msg rm.Message, value any) {
 			m.s.fail("promise", "%s is taken in and not stored", q.App.ID)
 		}
 		for _, j := range m.s.jobs {
-			earlier := j.id.Cluster != m.s.shell.date // whom earlier starts gave their ids to is not kept
+			earlier := j.id.Cluster != m.s.shell.date // to whom earlier starts gave their ids is not kept
 			if j.id == q.App.ID && user(j) != q.Who.User && !earlier {
 				m.s.fail("owner", "%s, which was given to %s, is taken from %s", j.id, user(j), q.Who.User)
 			}
@@ -274,7 +273,7 @@ func (m *model) promised(msg rm.Message, value any) {
 	}
 }
 
-// stands fails unless an application is on the disk as somebody wanted it to be, and is shown as it is there.
+// stands fails unless an application is on the disk as requested, and is shown as it is there.
 func (m *model) stands(q rm.Message, id ids.App, wanted func(*rm.AppRecord) bool) {
 	p, err := m.s.reports().App(id)
 	if err != nil {
@@ -282,7 +281,7 @@ func (m *model) stands(q rm.Message, id ids.App, wanted func(*rm.AppRecord) bool
 	}
 	for _, o := range m.open { // order: any will do
 		if reflect.TypeOf(o) == reflect.TypeOf(q) {
-			return // and what that wants may be on the disk by now
+			return // what that message wants may be on the disk by now
 		}
 	}
 	r := m.s.disk.apps[id]
@@ -301,7 +300,7 @@ func (m *model) isOver(id ids.App) {
 	}
 }
 
-// starting is a master that is being started: where it runs is on the disk.
+// starting checks a master that is being started: its location must be on the disk.
 func (m *model) starting(e *rm.StartMaster) {
 	m.grant(e.ID)
 	m.of(e.ID.Attempt).seen = m.s.now
@@ -315,7 +314,7 @@ func (m *model) starting(e *rm.StartMaster) {
 	m.sized(e)
 }
 
-// sized fails where a master is in less than it asks for although an earlier one failed by itself that was.
+// sized fails if a master gets less than it asks for although an earlier master that got less failed by its own fault.
 func (m *model) sized(e *rm.StartMaster) {
 	for _, j := range m.s.jobs {
 		if j.id != e.App || e.Size[heddle.Memory] >= j.sub.Master[heddle.Memory] {
@@ -330,10 +329,10 @@ func (m *model) sized(e *rm.StartMaster) {
 	}
 }
 
-// lostStatuses are those of masters that did not fail by themselves.
+// lostStatuses are the exit statuses of masters that did not fail by their own fault.
 var lostStatuses = []int32{int32(heddle.Preempted), int32(heddle.Aborted), int32(heddle.DisksFailed), int32(heddle.KilledByRM)}
 
-// grant is the number of a container being given out.
+// grant records the id of a granted container.
 func (m *model) grant(id ids.Container) {
 	if m.granted[id] {
 		m.s.fail("container id", "%s is given out twice", id)
@@ -342,7 +341,7 @@ func (m *model) grant(id ids.Container) {
 	m.held(id)
 }
 
-// allocated looks at the answer to a master's call.
+// allocated checks the answer to a master's call.
 func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 	t := m.of(q.Who.Attempt)
 	if t.last != nil && p.ID == t.last.ID {
@@ -353,10 +352,10 @@ func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 		}
 		return
 	}
-	t.last = new(*p) // as it was said
+	t.last = new(*p) // as it was sent
 	t.last.Granted, t.last.Completed, t.last.Tokens = slices.Clone(p.Granted), slices.Clone(p.Completed), slices.Clone(p.Tokens)
 	app, _ := m.s.reports().App(q.Who.Attempt.App)
-	if app.Internal != string(rm.AppRunning) { // on its way out, it is owed nothing
+	if app.Internal != string(rm.AppRunning) { // while it ends it is owed nothing
 		return
 	}
 	for _, k := range q.Ask {
@@ -374,7 +373,7 @@ func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 	m.wants(q.Who.Attempt.App, t)
 }
 
-// asks looks whether what a master waits for is asked for, or granted and not yet told.
+// asks checks that what a master waits for is asked for, or is granted and not yet told.
 func (m *model) asks(id ids.Attempt, t *attempt) {
 	if !m.s.shell.m.Ready() {
 		return
@@ -399,7 +398,7 @@ func (m *model) asks(id ids.Attempt, t *attempt) {
 	}
 }
 
-// given looks at the containers that a master is told of.
+// given checks the containers that a master is told of.
 func (m *model) given(q *rm.Allocate, p *rm.Allocated, t *attempt) {
 	for _, n := range p.Tokens {
 		t.tokens[n] = m.met[n]
@@ -421,7 +420,7 @@ func (m *model) given(q *rm.Allocate, p *rm.Allocated, t *attempt) {
 	}
 }
 
-// ended looks at the ends that a master is told.
+// ended checks the ends that a master is told.
 func (m *model) ended(p *rm.Allocated, t *attempt) {
 	for _, c := range p.Completed {
 		if t.ended[c.ID] {
@@ -435,13 +434,13 @@ func (m *model) ended(p *rm.Allocated, t *attempt) {
 	}
 }
 
-// holds looks whether a master knows what has become of all that it was told of, and has given back what it gave back.
+// holds checks that a master knows what became of everything it was told of, and that what it released is released.
 func (m *model) holds(id ids.Attempt, t *attempt) {
 	list, _ := m.s.reports().Containers(id, 0, math.MaxInt)
 	here := map[ids.Container]bool{}
 	for _, c := range list {
 		here[c.ID] = true
-		if _, told := t.told[c.ID]; !told && c.Running && c.Kind != heddle.AM { // of before the start
+		if _, told := t.told[c.ID]; !told && c.Running && c.Kind != heddle.AM { // from before the restart
 			t.told[c.ID] = m.s.now
 		}
 		if t.back[c.ID] && (m.s.disk.epoch() == c.ID.ID>>ids.EpochShift || m.s.now.Since(m.s.shell.began) < m.s.cfg.NodeExpiry) {

@@ -10,18 +10,18 @@ import (
 	"heddle/yarn/ids"
 )
 
-// node is a NodeManager and what runs beside it.
+// A node is a NodeManager and what runs beside it.
 type node struct {
 	machine
 	link
 	i          int
 	port       int32
 	up         bool
-	told       bool // to go: it stays away until it is started again
-	life       int  // how many processes there were before
+	told       bool // told to leave: it stays away until it is started again
+	life       int  // number of earlier processes
 	hung       heddle.Time
 	registered bool
-	epoch      int64 // of the ResourceManager that it registered with
+	epoch      int64 // of the ResourceManager with which it registered
 	resp       int32
 	sick       bool
 	every      heddle.Span
@@ -32,8 +32,8 @@ type node struct {
 // work is a container on a node.
 type work struct {
 	rm.ContainerNews
-	version int32   // of the token that changed it last
-	master  *master // that it is, nil for a task
+	version int32   // of the token that last changed it
+	master  *master // master in it; nil for a task
 }
 
 func (n *node) id() ids.Node { return ids.Node{Host: n.host, Port: n.port} }
@@ -45,7 +45,7 @@ func (s *sim) addNode(i int) {
 	s.startNode(n)
 }
 
-// startNode starts a NodeManager, which knows of nothing that ran before.
+// startNode starts a NodeManager, which does not know what ran before.
 func (s *sim) startNode(n *node) {
 	if n.up {
 		return
@@ -55,7 +55,7 @@ func (s *sim) startNode(n *node) {
 	s.later(n, mix(s.seed, 5, uint64(n.i), uint64(n.life)).span(0, heddle.Second), func() { s.beat(n) })
 }
 
-// stopNode ends a NodeManager, and all that ran there with it.
+// stopNode ends a NodeManager, and everything that ran there with it.
 func (s *sim) stopNode(n *node) {
 	for _, w := range n.works {
 		w.Over = true
@@ -64,7 +64,7 @@ func (s *sim) stopNode(n *node) {
 	n.life++
 }
 
-// restart ends a NodeManager and starts it again: what it ran goes on, and it remembers all of it but for what is lost.
+// restart restarts a NodeManager: its containers continue, and it remembers all of them except for what is lost.
 func (s *sim) restart(n *node, away heddle.Span, lost bool) {
 	n.life++
 	n.registered, n.resp, n.upset = false, 0, s.now
@@ -77,7 +77,7 @@ func (s *sim) restart(n *node, away heddle.Span, lost bool) {
 	s.later(n, 0, func() { s.beat(n) })
 }
 
-// later has a NodeManager do something, if it lives so long, when it does not hang.
+// later makes a NodeManager do something once it does not hang, if it lives that long.
 func (s *sim) later(n *node, d heddle.Span, do func()) {
 	life := n.life
 	s.after(d, func() {
@@ -92,13 +92,12 @@ func (s *sim) later(n *node, d heddle.Span, do func()) {
 	})
 }
 
-// sorted are a node's containers in a fixed order.
+// sorted returns a node's containers in a fixed order.
 func (n *node) sorted() []*work {
 	return slices.SortedFunc(maps.Values(n.works), func(a, b *work) int { return a.ID.Compare(b.ID) })
 }
 
-// news is what a node that registers says of its containers: all that run, and those that ended and that it was not
-// told to forget.
+// news returns what a registering node says about its containers: running ones, and ended ones not to be forgotten yet.
 func (n *node) news() []rm.ContainerNews {
 	var out []rm.ContainerNews
 	for _, w := range n.sorted() {
@@ -107,7 +106,7 @@ func (n *node) news() []rm.ContainerNews {
 	return out
 }
 
-// reports is what it says of them as it reports.
+// reports returns what it says about them in its heartbeats.
 func (n *node) reports() (running []rm.ContainerRun, ended []rm.ContainerEnd) {
 	for _, w := range n.sorted() {
 		if w.Over {
@@ -123,7 +122,7 @@ func (n *node) health(now heddle.Time) rm.Health {
 	return rm.Health{Said: true, Sick: n.sick, Report: "as its script says", At: firstDay + int64(now)/1e6}
 }
 
-// beat is one round of a NodeManager: it registers or reports, and comes again.
+// beat is one round of a NodeManager: it registers or sends a heartbeat, and schedules the next round.
 func (s *sim) beat(n *node) {
 	if !n.registered {
 		s.register(n)
@@ -141,7 +140,7 @@ func (s *sim) beat(n *node) {
 	})
 }
 
-// ofLife does something with an answer, if the process that waits for it is still there; one that hangs reads it later.
+// ofLife handles an answer if the process that waits for it still exists; a hanging process reads it later.
 func (s *sim) ofLife(n *node, life int, do func()) {
 	if n.life == life {
 		s.later(n, 0, do)
@@ -172,14 +171,14 @@ func (s *sim) register(n *node) {
 	})
 }
 
-// sendAway is a NodeManager that was told to go.
+// sendAway handles a NodeManager that was told to leave.
 func (s *sim) sendAway(n *node) {
 	s.note("   %s goes", n.id())
 	s.stopNode(n)
 	n.told = true
 }
 
-// beaten is the answer to a report.
+// beaten handles the answer to a heartbeat.
 func (s *sim) beaten(n *node, p *rm.NodeBeat) {
 	switch p.Action {
 	case rm.Resync:
@@ -234,7 +233,7 @@ func (n *node) end(w *work, exit int32, diagnostics string) {
 
 var errUnreached = errors.New("connection refused")
 
-// begin starts a container on a node, as a master or the ResourceManager asks.
+// begin starts a container on a node, as requested by a master or the ResourceManager.
 func (s *sim) begin(n *node, g rm.Granted, expires heddle.Time) (*work, error) {
 	switch {
 	case !n.up || s.now < n.hung || n.id() != g.Node:
@@ -255,18 +254,18 @@ func (s *sim) begin(n *node, g rm.Granted, expires heddle.Time) (*work, error) {
 	return w, nil
 }
 
-// at finds the NodeManager that has an address now.
+// at returns the NodeManager at an address.
 func (s *sim) at(id ids.Node) *node {
 	i := slices.IndexFunc(s.nodes, func(n *node) bool { return n.host == id.Host })
 	return s.nodes[i]
 }
 
-// expiry is when a container that is granted now can no longer be started.
+// expiry returns when a container granted now can no longer be started.
 func (s *sim) expiry(g *rm.Granted) heddle.Time {
 	return s.shell.began.Plus(heddle.Span(g.Expires-s.shell.date) * heddle.Millisecond)
 }
 
-// launch starts a master on its node, as the shell's launcher does, and says what came of it.
+// launch starts a master on its node, as the shell's launcher does, and reports the result.
 func (s *sim) launch(e *rm.StartMaster) {
 	d := mix(s.seed, 7, uint64(e.App.Seq), uint64(e.ID.Attempt.N), uint64(e.ID.ID))
 	g, n, expires := e.Granted, s.at(e.Node), s.expiry(&e.Granted)
@@ -306,7 +305,7 @@ func (s *sim) launch(e *rm.StartMaster) {
 	s.after1(delay, attempt)
 }
 
-// What can go wrong with the start of a master.
+// Faults of a master's start.
 const (
 	launchWell = iota
 	launchRefused
@@ -314,7 +313,7 @@ const (
 	launchLate
 )
 
-// stopMaster ends a master on its node, if it can be reached.
+// stopMaster ends a master on its node, if the node can be reached.
 func (s *sim) stopMaster(e *rm.StopMaster) {
 	n := s.at(e.Node)
 	s.after(50*heddle.Millisecond, func() {

@@ -8,7 +8,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// actNonsense says something that is wrong, of which nothing may come.
+// actNonsense sends a wrong message, which must have no effect.
 func (s *sim) actNonsense(d *dice) string {
 	list := append(s.wrongClients(), s.wrongNodes(d)...)
 	if m := s.working(d); m != nil && m.registered {
@@ -19,7 +19,7 @@ func (s *sim) actNonsense(d *dice) string {
 	return fmt.Sprint(i)
 }
 
-// wrongClients are what clients and administrators could say wrong.
+// wrongClients returns wrong messages from clients and administrators.
 func (s *sim) wrongClients() []func(rm.Call) rm.Message {
 	who := rm.Person{User: "ann", Addr: "10.0.0.1"}
 	none := ids.App{Cluster: 1, Seq: 1}
@@ -40,10 +40,10 @@ func (s *sim) wrongClients() []func(rm.Call) rm.Message {
 		func(c rm.Call) rm.Message {
 			return &rm.SignalContainer{Call: c, Who: who, Container: ids.Container{Attempt: ids.Attempt{App: app, N: 1}, ID: 1 << 30}}
 		},
-		func(c rm.Call) rm.Message { // an id that was not given
+		func(c rm.Call) rm.Message { // an id that was never given
 			return &rm.SubmitApp{Call: c, Who: who, Queue: "root.default", App: rm.Submission{ID: next(), Master: size}}
 		},
-		func(c rm.Call) rm.Message { // an id that was given to somebody else
+		func(c rm.Call) rm.Message { // an id that was given to another user
 			return &rm.SubmitApp{Call: c, Who: rm.Person{User: "eve"}, Queue: "root.default", App: rm.Submission{ID: last, Master: size}}
 		},
 		func(c rm.Call) rm.Message { // larger than any node
@@ -56,7 +56,7 @@ func (s *sim) wrongClients() []func(rm.Call) rm.Message {
 	}
 }
 
-// wrongNodes are what NodeManagers could say wrong.
+// wrongNodes returns wrong messages from NodeManagers.
 func (s *sim) wrongNodes(d *dice) []func(rm.Call) rm.Message {
 	n, other := pick(d, s.nodes...), pick(d, s.nodes...)
 	stranger := ids.Node{Host: "elsewhere", Port: 1}
@@ -76,7 +76,7 @@ func (s *sim) wrongNodes(d *dice) []func(rm.Call) rm.Message {
 	}
 }
 
-// wrongMasters are what a master could say wrong.
+// wrongMasters returns wrong messages from a master.
 func (s *sim) wrongMasters(m *master) []func(rm.Call) rm.Message {
 	ask := func(change func(*rm.Allocate)) func(rm.Call) rm.Message {
 		return func(c rm.Call) rm.Message {

@@ -7,24 +7,24 @@ import (
 	"heddle"
 )
 
-// A Plan is what is done to a cluster. It is made of a seed alone.
+// A Plan is what is done to a cluster. It depends only on a seed.
 type Plan struct {
 	Seed uint64
 	Ops  []Op
 }
 
-// An Op is a job that is submitted, or a fault.
+// An Op is the submission of a job, or a fault.
 type Op struct {
-	I    int // its number in the plan that the seed made
+	I    int // number in the seed's plan
 	At   heddle.Time
-	Kind int    // of acts
-	Dice uint64 // for whatever it has to choose
+	Kind int    // index in acts
+	Dice uint64 // for its random choices
 }
 
-// String says what the op is; what it chose is in the trace.
+// String describes the op; what it chose is in the trace.
 func (o Op) String() string { return fmt.Sprintf("%d %s at %v", o.I, acts[o.Kind].name, clock(o.At)) }
 
-// NewPlan makes the plan of a seed.
+// NewPlan returns the plan of a seed.
 func NewPlan(seed uint64) *Plan {
 	d := mix(seed, 1)
 	sum := 0
@@ -47,7 +47,7 @@ func NewPlan(seed uint64) *Plan {
 	return p
 }
 
-// Keep is the plan with only those of its ops that have these numbers.
+// Keep returns the plan with only the ops that have these numbers.
 func (p *Plan) Keep(numbers map[int]bool) *Plan {
 	out := &Plan{Seed: p.Seed}
 	for _, o := range p.Ops {
@@ -58,7 +58,7 @@ func (p *Plan) Keep(numbers map[int]bool) *Plan {
 	return out
 }
 
-// Numbers are the numbers of the plan's ops, with commas between them.
+// Numbers returns the numbers of the plan's ops, comma-separated.
 func (p *Plan) Numbers() string {
 	var out []string
 	for _, o := range p.Ops {
@@ -67,5 +67,5 @@ func (p *Plan) Numbers() string {
 	return strings.Join(out, ",")
 }
 
-// clock is a time for people.
+// clock formats a time for people.
 func clock(t heddle.Time) string { return fmt.Sprintf("%.3fs", heddle.Span(t).Seconds()) }

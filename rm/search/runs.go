@@ -9,7 +9,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// job is the job of an application, nil for none.
+// job returns the job of an application, or nil.
 func (m *model) job(id ids.App) *job {
 	for _, j := range m.s.jobs {
 		if j.given && j.id == id {
@@ -19,7 +19,7 @@ func (m *model) job(id ids.App) *job {
 	return nil
 }
 
-// wants notes how many containers a master waits for and holds beside its own: its application has asked for as many.
+// wants notes how many containers a master waits for and holds beside its own: its application has asked for that many.
 func (m *model) wants(id ids.App, t *attempt) {
 	if !m.s.shell.m.Ready() {
 		return
@@ -31,9 +31,9 @@ func (m *model) wants(id ids.App, t *attempt) {
 	m.most[id] = max(m.most[id], n)
 }
 
-// ranOnce looks whether what an application came to is stored as it ends.
+// ranOnce checks that the results of an application are stored when it ends.
 func (m *model) ranOnce(id ids.App, effects []rm.Effect) {
-	var kept *rm.RunRecord // beside the application's own record
+	var kept *rm.RunRecord // stored with the application's own record
 	for _, e := range effects {
 		if e, ok := e.(*rm.Store); ok && slices.ContainsFunc(e.Changes, func(c rm.Change) bool { return c.App != nil && c.App.ID == id }) {
 			for _, c := range e.Changes {
@@ -54,7 +54,7 @@ func (m *model) ranOnce(id ids.App, effects []rm.Effect) {
 	}
 }
 
-// recalled looks whether a new process has told its core what is on the disk of the last runs.
+// recalled checks that a new process told its core what the disk has about the last runs.
 func (m *model) recalled() {
 	v := m.s.shell.m.Core().View()
 	for id := range v.AppIDs() {
@@ -64,7 +64,7 @@ func (m *model) recalled() {
 		}
 		told, found := a.Facts().Last.Containers, false
 		for _, name := range users {
-			asked := m.s.disk.runs[rm.RunKey{User: name, Name: a.Facts().Name}].Asked // nothing where there is none
+			asked := m.s.disk.runs[rm.RunKey{User: name, Name: a.Facts().Name}].Asked // empty if there is none
 			found = found || told == max(asked[0].Containers, asked[1].Containers)
 		}
 		if !found {

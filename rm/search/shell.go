@@ -10,32 +10,32 @@ import (
 	"heddle/yarn/ids"
 )
 
-// shell is the ResourceManager's process, as far as there is one.
+// shell is the ResourceManager's process, if there is one.
 type shell struct {
 	up, frozen bool
 	m          *rm.Machine
-	run        int         // how many processes there were before
-	began      heddle.Time // when this one did
-	date       int64       // likewise, milliseconds since 1970
+	run        int         // number of earlier processes
+	began      heddle.Time // when this process began
+	date       int64       // likewise, in milliseconds since 1970
 	last       rm.Call
 	calls      map[rm.Call]waiting
 	admitted   map[ids.Attempt]bool
 	inbox      []func() // of a process that stands still
-	fuse       int      // effects until it crashes; −1 for none
-	kept       uint64   // how many records on their way to the disk are found again then, of all of them and one more
+	fuse       int      // effects until it crashes; −1 for no crash
+	kept       uint64   // chooses how many of the records on their way to the disk survive the crash, from none to all
 	down       heddle.Span
 }
 
-// waiting is a caller.
+// waiting is a waiting caller.
 type waiting struct {
 	reply func(any, error)
 	lost  func()
 }
 
-// epoch is the date at which simulations begin.
+// firstDay is the date at which simulations begin.
 const firstDay = 1_700_000_000_000
 
-// start starts the process on what is on the disk.
+// start starts the process from what is on the disk.
 func (s *sim) start() {
 	if s.shell.up {
 		return
@@ -61,7 +61,7 @@ func (s *sim) start() {
 	s.carry(effects)
 }
 
-// after1 has this process do something later, if it lives so long.
+// after1 makes this process do something later, if it lives that long.
 func (s *sim) after1(d heddle.Span, do func()) {
 	run := s.shell.run
 	s.after(d, func() {
@@ -79,7 +79,7 @@ func (s *sim) after1(d heddle.Span, do func()) {
 	})
 }
 
-// hear is a call having arrived at the process: reply hears the answer, lost that there is none.
+// hear handles a call that arrives at the process: reply gets the answer, lost is called if there is none.
 func (s *sim) hear(what func(rm.Call) rm.Message, reply func(any, error), lost func()) {
 	sh := &s.shell
 	if !sh.up {
@@ -93,7 +93,7 @@ func (s *sim) hear(what func(rm.Call) rm.Message, reply func(any, error), lost f
 	sh.last++
 	c := sh.last
 	msg := what(c)
-	if msg == nil { // the shell itself turned it away
+	if msg == nil { // the shell itself rejected it
 		lost()
 		return
 	}
@@ -101,7 +101,7 @@ func (s *sim) hear(what func(rm.Call) rm.Message, reply func(any, error), lost f
 	s.step(msg)
 }
 
-// step says something to the machine, looks at it, and carries out what it wants done.
+// step passes a message to the machine, checks the result, and carries out the effects.
 func (s *sim) step(msg rm.Message) {
 	s.stats.Steps++
 	s.model.before(msg)
@@ -113,7 +113,7 @@ func (s *sim) step(msg rm.Message) {
 	s.carry(effects)
 }
 
-// carry does what the machine wants done, unless the process crashes before.
+// carry carries out effects, unless the process crashes first.
 func (s *sim) carry(effects []rm.Effect) {
 	sh := &s.shell
 	for _, e := range effects {
@@ -179,7 +179,7 @@ func (s *sim) makeKey(e rm.MakeKey) {
 	})
 }
 
-// crash ends the process at once. Of the records on their way to the disk so many are found again.
+// crash ends the process at once. Of the records on their way to the disk, some survive: kept chooses how many.
 func (s *sim) crash(kept uint64, down heddle.Span) {
 	sh := &s.shell
 	if !sh.up {
@@ -198,18 +198,18 @@ func (s *sim) crash(kept uint64, down heddle.Span) {
 	for _, c := range slices.Sorted(maps.Keys(calls)) {
 		calls[c].lost()
 	}
-	for _, do := range inbox { // nobody is there: callers find out
+	for _, do := range inbox { // nobody is there: callers notice
 		do()
 	}
 	s.after(down, s.start)
 }
 
-// overdue reports whether the machine is to be told what time it is.
+// overdue reports whether the machine's deadline has passed.
 func (s *sim) overdue() bool {
 	return heddle.Time(s.now.Since(s.shell.began)) >= s.shell.m.Deadline()
 }
 
-// freeze has the process stand still for a while.
+// freeze makes the process stand still for a while.
 func (s *sim) freeze(d heddle.Span, tick bool) {
 	sh := &s.shell
 	sh.frozen = true
@@ -233,18 +233,18 @@ func (s *sim) freeze(d heddle.Span, tick bool) {
 // disk is the store.
 type disk struct {
 	starts   int64
-	dates    []int64 // of them
+	dates    []int64 // of the starts
 	apps     map[ids.App]rm.AppRecord
 	attempts map[ids.Attempt]rm.AttemptRecord
 	runs     map[rm.RunKey]rm.RunRecord
 	nodes    map[ids.Node]rm.NodeRecord
 	pending  []*write
-	slow     heddle.Span // a write takes so much longer
+	slow     heddle.Span // extra time that a write takes
 	full     bool        // the next write fails
 	contexts map[ids.App]rm.Submission
 }
 
-// write is what is on its way to the disk.
+// write is a write on its way to the disk.
 type write struct {
 	seq     uint64
 	changes []rm.Change
@@ -256,7 +256,7 @@ func (d *disk) init() {
 	d.contexts, d.runs = map[ids.App]rm.Submission{}, map[rm.RunKey]rm.RunRecord{}
 }
 
-// write has records written, in order, each Store as a whole.
+// write writes records, in order, each Store as a whole.
 func (s *sim) write(e *rm.Store) {
 	w := &write{e.Seq, copied(e.Changes)}
 	s.disk.pending = append(s.disk.pending, w)
@@ -266,7 +266,7 @@ func (s *sim) write(e *rm.Store) {
 		if !s.shell.up || s.shell.run != run {
 			return
 		}
-		if s.disk.full { // its loop ends as soon as it hears of it
+		if s.disk.full { // the process ends as soon as it learns of it
 			s.disk.full = false
 			s.crash(0, 20*heddle.Second)
 			return
@@ -280,7 +280,7 @@ func (s *sim) write(e *rm.Store) {
 	})
 }
 
-// copied are changes as they are now: what the machine does later is not on the disk.
+// copied returns the changes as they are now: later changes by the machine are not on the disk.
 func copied(list []rm.Change) []rm.Change {
 	out := slices.Clone(list)
 	for i := range out {
@@ -300,13 +300,13 @@ func copied(list []rm.Change) []rm.Change {
 	return out
 }
 
-// runsKept is what a new process finds of last runs.
+// runsKept returns the last runs that a new process finds.
 func (d *disk) runsKept() []rm.RunRecord { return slices.Collect(maps.Values(d.runs)) }
 
-// nodesKept is what a new process finds of nodes.
+// nodesKept returns the nodes that a new process finds.
 func (d *disk) nodesKept() []rm.NodeRecord { return slices.Collect(maps.Values(d.nodes)) }
 
-// epoch is how many processes there were before on this disk.
+// epoch returns the number of earlier processes on this disk.
 func (d *disk) epoch() int64 { return d.starts - 1 }
 
 func (d *disk) apply(changes []rm.Change) {
@@ -333,7 +333,7 @@ func (d *disk) apply(changes []rm.Change) {
 	}
 }
 
-// state is what a new process finds.
+// state returns the applications that a new process finds.
 func (d *disk) state() []rm.Recovered {
 	var out []rm.Recovered
 	for _, id := range slices.SortedFunc(maps.Keys(d.apps), ids.App.Compare) {

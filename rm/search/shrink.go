@@ -1,7 +1,7 @@
 package search
 
-// Shrink leaves out of a plan that breaks a rule what it breaks the same rule without: halves at first, then smaller
-// parts, then one op at a time. It ends after so many runs at the latest.
+// Shrink removes from a plan that breaks a rule everything without which it still breaks the same rule: halves at
+// first, then smaller parts, then one op at a time. It stops after at most so many runs.
 func Shrink(p *Plan, f *Failure, runs int) *Plan {
 	numbers := map[int]bool{}
 	for _, o := range p.Ops {

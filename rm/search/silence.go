@@ -8,11 +8,11 @@ import (
 	"heddle/yarn/ids"
 )
 
-// silences looks, as the machine has just been told the time, whether all that was silent for too long was given up.
+// silences checks, right after the machine was told the time, that everything silent for too long was given up.
 func (m *model) silences() {
 	s := m.s
 	if s.now.Since(m.looked) < 5*heddle.Second && m.looked != 0 || s.overdue() {
-		return // or it wants to be told again at once
+		return // or it needs another tick at once
 	}
 	m.looked = s.now
 	m.agents()
@@ -40,7 +40,7 @@ func (m *model) silences() {
 	}
 }
 
-// unused looks for containers that their master was told of long ago and that no node runs.
+// unused checks for containers that their master was told of long ago and no node runs.
 func (m *model) unused(t *attempt) {
 	for id, at := range t.told { // order: of findings alone
 		c, err := m.s.reports().Container(id)
@@ -50,7 +50,7 @@ func (m *model) unused(t *attempt) {
 	}
 }
 
-// early looks whether a node or a master is given up before its time.
+// early checks that no node or master is given up too early.
 func (m *model) early(effects []rm.Effect) {
 	s := m.s
 	for _, e := range effects {
@@ -73,5 +73,5 @@ func (m *model) early(effects []rm.Effect) {
 	}
 }
 
-// today is the date as the machine has it, milliseconds since 1970.
+// today returns the machine's date, in milliseconds since 1970.
 func (s *sim) today() int64 { return s.shell.date + int64(s.now.Since(s.shell.began))/1e6 }

@@ -13,40 +13,40 @@ import (
 
 // A Failure is a rule that was broken.
 type Failure struct {
-	Rule  string // which one
+	Rule  string // its name
 	Text  string
 	At    heddle.Time
-	Trace []string // what was said last, where the run was traced
+	Trace []string // last messages, if the run was traced
 }
 
-// Error says what was broken when.
+// Error says what was broken and when.
 func (f *Failure) Error() string { return fmt.Sprintf("%s: %s: %s", clock(f.At), f.Rule, f.Text) }
 
-// Stats is how much was simulated.
+// Stats counts what was simulated.
 type Stats struct {
 	Steps, Faults, Jobs, Starts, Containers int
-	Cut                                     int // masters that were started in smaller containers
-	Updates                                 int // that nodes took of running containers
-	Wishes                                  int // that node agents carried out
+	Cut                                     int // masters started in smaller containers
+	Updates                                 int // changes of running containers that nodes made
+	Wishes                                  int // carried out by node agents
 	Effects                                 int // until all jobs were over
 	Time                                    heddle.Span
 }
 
-// Add adds another run's.
+// Add adds the counts of another run.
 func (s *Stats) Add(o Stats) {
 	s.Steps, s.Faults, s.Jobs, s.Starts = s.Steps+o.Steps, s.Faults+o.Faults, s.Jobs+o.Jobs, s.Starts+o.Starts
 	s.Containers, s.Updates, s.Cut, s.Wishes, s.Time = s.Containers+o.Containers, s.Updates+o.Updates, s.Cut+o.Cut, s.Wishes+o.Wishes, s.Time+o.Time
 }
 
-// Options are how a plan is run.
+// Options configure how a plan is run.
 type Options struct {
-	Trace int // how many of the last lines of the trace a failure has; none for 0
-	// Crash is the effect, counted from the start, before which the process crashes once; none for 0. Kept is how
-	// many of the records that are on their way to the disk then are found again.
+	Trace int // number of trace lines that a failure includes, the last ones; 0 for none
+	// Crash is the effect, counted from the start, before which the process crashes once; 0 for none. Kept is how many
+	// of the records then on their way to the disk survive.
 	Crash, Kept int
 }
 
-// sim is a cluster in simulated time.
+// A sim is a cluster in simulated time.
 type sim struct {
 	*setup
 	seed     uint64
@@ -57,17 +57,17 @@ type sim struct {
 	failure  *Failure
 	stats    Stats
 	trace    []string
-	progress heddle.Time // when something last came of what jobs wait for
+	progress heddle.Time // last time that jobs got something they wait for
 	effects  int
 
-	launchFault int  // of the next start of a master
-	sameQueues  bool // they are not read anew as faults end, which would build another core
-	reread      bool // queues were read anew
+	launchFault int  // fault of the next start of a master
+	sameQueues  bool // queues are not reloaded when faults end, which would build another core
+	reread      bool // queues were reloaded
 
 	shape   shape
 	lists   rm.HostLists
 	wall    heddle.Span // how far the wall clock has jumped
-	thawed  heddle.Time // when the process last went on after it stood still
+	thawed  heddle.Time // when the process last continued after standing still
 	shell   shell
 	disk    disk
 	nodes   []*node
@@ -85,7 +85,7 @@ type event struct {
 	do  func()
 }
 
-// events is a heap, the soonest first.
+// events is a heap, the earliest first.
 type events []event
 
 func (q events) Len() int { return len(q) }
@@ -102,10 +102,10 @@ func (q *events) Pop() any {
 	return e
 }
 
-// broken ends a run: nothing goes on in it.
+// broken ends a run: nothing continues in it.
 type broken struct{}
 
-// Run plays a plan and returns the first rule that was broken, nil for none.
+// Run plays a plan and returns the first rule that was broken, or nil.
 func Run(p *Plan, o Options) (Stats, *Failure) {
 	s := &sim{setup: newSetup(p.Seed), seed: p.Seed, o: o}
 	s.play(p)
@@ -128,7 +128,7 @@ func (s *sim) build() {
 	}
 }
 
-// play starts the cluster, does what the plan says, mends everything and waits until nothing is left.
+// play starts the cluster, does what the plan says, repairs everything and waits until nothing is left.
 func (s *sim) play(p *Plan) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -150,7 +150,7 @@ func (s *sim) play(p *Plan) {
 	s.settle()
 }
 
-// panicked is where in package rm, or below it, a panic came from.
+// panicked returns where in package rm, or below it, a panic came from.
 func panicked() string {
 	var out []string
 	for line := range strings.Lines(string(debug.Stack())) {
@@ -161,13 +161,13 @@ func panicked() string {
 	return strings.Join(out[:min(len(out), 8)], "\n")
 }
 
-// fail ends the run: a rule was broken.
+// fail ends the run because a rule was broken.
 func (s *sim) fail(rule, format string, args ...any) {
 	s.failure = &Failure{Rule: rule, Text: fmt.Sprintf(format, args...), At: s.now}
 	panic(broken{})
 }
 
-// note writes a line of the trace.
+// note adds a line to the trace.
 func (s *sim) note(format string, args ...any) {
 	if s.o.Trace == 0 {
 		return
@@ -177,13 +177,13 @@ func (s *sim) note(format string, args ...any) {
 	}
 }
 
-// after has something done later.
+// after schedules something for later.
 func (s *sim) after(d heddle.Span, do func()) {
 	s.seq++
 	heap.Push(&s.queue, event{s.now.Plus(d), s.seq, do})
 }
 
-// runUntil lets the time go by.
+// runUntil advances simulated time.
 func (s *sim) runUntil(until heddle.Time) {
 	for ticks := 0; ; {
 		at, tick := s.due()
@@ -205,7 +205,7 @@ func (s *sim) runUntil(until heddle.Time) {
 	}
 }
 
-// due is when something happens next, and whether that is a tick.
+// due returns when the next thing happens, and whether it is a tick.
 func (s *sim) due() (at heddle.Time, tick bool) {
 	at = 1<<63 - 1
 	if len(s.queue) > 0 {
@@ -219,9 +219,9 @@ func (s *sim) due() (at heddle.Time, tick bool) {
 	return at, false
 }
 
-// settle mends everything, waits until all jobs are over, and then for whatever may take its time.
+// settle repairs everything, waits until all jobs are over, and then for everything that may take a while.
 func (s *sim) settle() {
-	for range 2 { // what was said before may arrive late
+	for range 2 { // earlier messages may arrive late
 		s.heal()
 		s.runUntil(s.now.Plus(heddle.Minute))
 	}
@@ -239,7 +239,7 @@ func (s *sim) settle() {
 	s.leftovers()
 }
 
-// over reports whether every job has ended, and its client knows what became of it.
+// over reports whether every job has ended and its client knows the outcome.
 func (s *sim) over() bool {
 	if !s.shell.up {
 		return false
@@ -280,7 +280,7 @@ func (s *sim) reports() rm.Reports { return s.shell.m.Reports() }
 
 func (s *sim) view() *rm.View { return s.shell.m.View() }
 
-// apps are all applications.
+// apps returns all applications.
 func (s *sim) apps() []rm.AppReport {
 	v := s.view()
 	return v.Apps(&rm.AppFilter{}, v.At())

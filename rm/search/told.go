@@ -8,7 +8,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A meddler is a control that wants everything at some time: other sizes, and containers suspended and resumed.
+// A meddler is a control policy that does everything at some time: it resizes, suspends and resumes containers.
 type meddler struct{}
 
 func (meddler) Every() heddle.Span { return 3 * heddle.Second }
@@ -40,7 +40,7 @@ func (meddler) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// meddles has a scheduler want everything that can be wanted of running containers, and go by all that masters tell.
+// meddles makes a scheduler want everything that can be done to running containers, and use all that masters tell.
 func meddles(set *policy.Set) {
 	set.Control = append(set.Control, meddler{})
 	set.Feeds = set.Feeds.And(policy.Feeds{Progress: 3 * heddle.Second, Output: true, Peaks: true, Profile: 3 * heddle.Second, Heaps: true, Splits: true, Disks: true})
@@ -66,7 +66,7 @@ func (s *sim) readJob(e *rm.ReadJob) {
 	s.after1(d.span(heddle.Millisecond, 5*heddle.Second), func() { s.step(p) })
 }
 
-// askMaster has a master answer what it is asked, as far as it pleases: it may be late, wrong, or gone.
+// askMaster makes a master answer a question, in one way or another: it may be late, wrong, or gone.
 func (s *sim) askMaster(e *rm.AskMaster) {
 	d := mix(s.seed, 22, uint64(e.Attempt.App.Seq), uint64(s.now))
 	s.note("  ask %s", e.Attempt)
@@ -97,7 +97,7 @@ func (s *sim) askMaster(e *rm.AskMaster) {
 	s.after1(d.span(heddle.Millisecond, 20*heddle.Second), func() { s.step(p) })
 }
 
-// updated has a node take other sizes for containers, most of the time.
+// updated makes a node change the sizes of containers, most of the time.
 func (s *sim) updated(n *node, list []rm.Update) {
 	for i := range list {
 		u := &list[i]

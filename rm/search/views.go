@@ -9,14 +9,14 @@ import (
 	"heddle/yarn/ids"
 )
 
-// beat looks at a report of a node: what it runs is known, or is killed soon.
+// beat checks a node's heartbeat: what the node runs must be known, or be killed soon.
 func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 	if p == nil || p.Action != rm.GoOn {
 		return
 	}
 	n := m.s.at(q.Node)
 	m.heard[q.Node] = m.s.now
-	if m.beats[q.Node] != p { // otherwise the report before was said again, and what it says now is not heard
+	if m.beats[q.Node] != p { // otherwise the last heartbeat was repeated, and its content is ignored
 		m.well(q.Node, q.Health)
 	}
 	m.beats[q.Node] = p
@@ -45,9 +45,8 @@ func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 	}
 }
 
-// joined looks at a registration that was taken: of the nodes of its host that are gone none is kept beside one that is
-// new, and what ran on other nodes, and their masters, go on. A master of before the start that its own node does not
-// have is given up.
+// joined checks an accepted registration: no node of its host that is gone is kept beside a new one, and what ran on
+// other nodes, and their masters, continue. A master from before the restart that its own node lacks is given up.
 func (m *model) joined(q *rm.RegisterNode) {
 	s := m.s
 	m.well(q.Node, q.Health)
@@ -71,7 +70,7 @@ func (m *model) joined(q *rm.RegisterNode) {
 	}
 }
 
-// joining looks at what a registration is about to change.
+// joining records what a registration is about to change.
 func (m *model) joining(q *rm.RegisterNode) {
 	m.fresh = !slices.ContainsFunc(m.s.view().Nodes(), func(n rm.NodeReport) bool { return n.ID == q.Node })
 	m.elsewhere = m.elsewhere[:0]
@@ -82,7 +81,7 @@ func (m *model) joining(q *rm.RegisterNode) {
 	}
 }
 
-// well looks whether a node that has said how it is counts as that.
+// well checks that a node that reported its health has the matching state.
 func (m *model) well(id ids.Node, h rm.Health) {
 	for _, n := range m.s.view().Nodes() {
 		if n.ID == id && h.Said && (h.Sick && n.State == "RUNNING" || !h.Sick && n.State == "UNHEALTHY") {
@@ -91,7 +90,7 @@ func (m *model) well(id ids.Node, h rm.Health) {
 	}
 }
 
-// forgotten looks whether all that a node may forget is known to its master: nobody else knows it then.
+// forgotten checks that a master knows of everything that a node may forget: nobody else knows it then.
 func (m *model) forgotten(n *node, p *rm.NodeBeat) {
 	for _, id := range p.Forget {
 		for _, a := range m.s.masters {
@@ -104,7 +103,7 @@ func (m *model) forgotten(n *node, p *rm.NodeBeat) {
 	}
 }
 
-// finals looks whether all submissions are there, and all that have ended are as they ended.
+// finals checks that all submissions still exist, and that all that have ended remain as they ended.
 func (m *model) finals() {
 	r := m.s.reports()
 	for _, id := range m.acked {
@@ -131,7 +130,7 @@ func (m *model) over(id ids.App) {
 	}
 }
 
-// views looks whether all reports say the same.
+// views checks that all reports agree.
 func (m *model) views() {
 	m.published()
 	r := m.s.view()
@@ -170,7 +169,7 @@ func (m *model) views() {
 	m.leaves(queues)
 }
 
-// published looks whether the view that was made of what changed, in so many steps, is that of all there is.
+// published checks that the view made from changes, in steps, equals a view made from everything.
 func (m *model) published() {
 	v, fresh := m.s.view(), m.s.shell.m.Fresh()
 	all, later := &rm.AppFilter{}, v.At().Plus(heddle.Minute)
@@ -180,7 +179,7 @@ func (m *model) published() {
 	m.differ("the cluster as it is shown, and is", v.Cluster(), fresh.Cluster())
 }
 
-// differOne is differ for one after the other.
+// differOne compares two lists item by item.
 func differOne[T any](m *model, what string, a, b []T) {
 	m.differ("how many: "+what, len(a), len(b))
 	for i := range a {
@@ -188,7 +187,7 @@ func differOne[T any](m *model, what string, a, b []T) {
 	}
 }
 
-// saving is how many applications have ended, as clients see them, and not yet been counted so.
+// saving returns how many applications have ended as clients see them but are not counted as ended yet.
 func (m *model) saving() (n int) {
 	for _, a := range m.s.apps() {
 		if a.Internal == "FINISHING" {
@@ -198,7 +197,7 @@ func (m *model) saving() (n int) {
 	return n
 }
 
-// leaves looks whether queues are the sum of those below.
+// leaves checks that queues are the sums of their children.
 func (m *model) leaves(queues []rm.QueueReport) {
 	for i := range queues {
 		q := &queues[i]
@@ -220,7 +219,7 @@ func (m *model) differ(what string, a, b any) {
 	}
 }
 
-// leftovers looks whether anything is left after everything has ended and everybody has reported.
+// leftovers checks that nothing is left after everything has ended and everybody has reported.
 func (s *sim) leftovers() {
 	s.model.finals()
 	s.model.views()
@@ -256,7 +255,7 @@ func (s *sim) leftovers() {
 	}
 }
 
-// idle looks whether nodes that nobody wants anything of are to report as late as that.
+// idle checks that nodes of which nobody wants anything have the idle heartbeat interval.
 func (s *sim) idle(left func(bool, string, ...any)) {
 	want := s.cfg.IdleBeat
 	if s.cfg.BeatLoad > 0 {

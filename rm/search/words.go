@@ -7,7 +7,7 @@ import (
 	"heddle/rm"
 )
 
-// callOf is the number of a message that is answered; waits says that the answer may have to wait for the disk.
+// callOf returns the number of a message that needs an answer; waits says that the answer may wait for the disk.
 func callOf(msg rm.Message) (c rm.Call, waits bool) {
 	switch q := msg.(type) {
 	case *rm.SubmitApp:
@@ -31,7 +31,7 @@ func callOf(msg rm.Message) (c rm.Call, waits bool) {
 	return rm.Call(reflect.ValueOf(msg).Elem().FieldByName("Call").Uint()), false
 }
 
-// dull reports whether a message and what came of it are left out of a trace: a report or a call without news.
+// dull reports whether a trace omits a message and its effects: a heartbeat or a call without news.
 func dull(msg rm.Message, effects []rm.Effect) bool {
 	if len(effects) > 1 {
 		return false
@@ -52,7 +52,7 @@ func dull(msg rm.Message, effects []rm.Effect) bool {
 	return false
 }
 
-// describe is a message for people.
+// describe formats a message for people.
 func describe(msg rm.Message) string {
 	switch q := msg.(type) {
 	case *rm.BeatNode:
@@ -93,7 +93,7 @@ func containers(list []rm.ContainerNews) string {
 	return s
 }
 
-// answered is an answer for people.
+// answered formats an answer for people.
 func answered(a *rm.Answer) string {
 	switch {
 	case a.Err != nil:

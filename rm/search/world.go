@@ -18,10 +18,10 @@ type setup struct {
 	cfg     rm.Config
 	nodes   []machine
 	every   heddle.Span // how often masters call
-	meddles bool        // policies want all that can be done to running containers
-	changes []string    // of the profile
-	whole   bool        // with what needs node agents
-	tuned   uint64      // the dice of the queues' limits; 0 for the common ones
+	meddles bool        // policies want everything that can be done to running containers
+	changes []string    // to the profile
+	whole   bool        // including what needs node agents
+	tuned   uint64      // dice for the queues' limits; 0 for the common limits
 }
 
 // A machine is where a NodeManager runs.
@@ -33,14 +33,14 @@ type machine struct {
 
 const gib = 1024
 
-// newSetup makes the cluster of a seed.
+// newSetup returns the cluster of a seed.
 func newSetup(seed uint64) *setup {
 	s := newCommon(seed)
 	s.mix(seed)
 	return s
 }
 
-// newCommon makes a cluster with a profile as it is. One node at least holds every job's master and a task.
+// newCommon returns a cluster with an unchanged profile. At least one node can hold every job's master and a task.
 func newCommon(seed uint64) *setup {
 	d := mix(seed, 2)
 	s := &setup{profile: pick(d, "capacity", "fair", "heddle"), every: pick(d, heddle.Second, 3*heddle.Second, 5*heddle.Second)}
@@ -65,23 +65,23 @@ func newCommon(seed uint64) *setup {
 	return s
 }
 
-// can is what a node can do.
+// can returns what a node can do.
 func can(seed uint64, i int) heddle.Caps {
 	return pick(mix(seed, 19, uint64(i)), heddle.Stock, heddle.Stock, heddle.Stock|heddle.Parks, heddle.Limits, heddle.Lends, heddle.Resizes, 0)
 }
 
 // A shape is a configuration of queues.
 type shape struct {
-	stopped string // a queue that takes nothing
-	without string // a queue that is not there
-	least   bool   // the largest container is a small one
+	stopped string // queue that accepts nothing
+	without string // queue that does not exist
+	least   bool   // the largest container is small
 	broken  bool   // the scheduler cannot be built
 }
 
-// leaves are the queues that jobs are submitted to.
+// leaves are the queues to which jobs are submitted.
 var leaves = []string{"default", "a", "b"}
 
-// scheduler builds a profile over queues of a shape, and those that placement created.
+// scheduler builds a profile over queues of a shape and those that placement created.
 func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 	if sh.broken {
 		return nil, errors.New("the configuration is wrong")
@@ -96,7 +96,7 @@ func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 	}
 	h := conf.Default()
 	env := policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1}
-	env.Capacity.Minimum = heddle.Of(128, 1000) // masters may be smaller than what they ask for
+	env.Capacity.Minimum = heddle.Of(128, 1000) // masters may be smaller than requested
 	if sh.least {
 		env.Maximum = heddle.Of(gib, 1000)
 		env.Capacity.Maximum, env.Fair.Maximum = env.Maximum, env.Maximum
@@ -133,7 +133,7 @@ func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 	return out, nil
 }
 
-// place is the placement rules: the queue that was named, which fair creates where it is not there.
+// place implements the placement rules: the named queue, which fair creates if it does not exist.
 func (sh shape) place(sch *rm.Scheduler, q rm.Placement, creates bool) (string, error) {
 	path := "root." + q.Queue
 	i := slices.IndexFunc(sch.Queues, func(k rm.QueueInfo) bool { return k.Path == path })
@@ -162,7 +162,7 @@ func (sh shape) capacity(env *policies.Env) {
 	}
 }
 
-// fair has the leaves, and those that were created.
+// fair adds the leaves and the created queues.
 func (sh shape) fair(c *fair.Config, created []string) {
 	paths := slices.Clone(created)
 	for _, name := range leaves {
