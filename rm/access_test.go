@@ -17,7 +17,7 @@ func TestACL(t *testing.T) {
 		{"", "ann", []string{"ops"}, false},
 		{" ", "ann", []string{"ops"}, false},
 		{"bob,ann", "ann", nil, true},
-		{"bob, ann", "ann", nil, false}, // what follows the blank are groups
+		{"bob, ann", "ann", nil, false}, // groups follow the blank
 		{"bob ops,staff", "ann", []string{"staff"}, true},
 		{" ops", "ann", []string{"ops"}, true},
 		{"ops", "ann", []string{"ops"}, false},
@@ -29,7 +29,7 @@ func TestACL(t *testing.T) {
 	}
 }
 
-// Where access lists count, submitting, changing and looking are for those that application, queue and cluster name.
+// With access lists on, only those named by the application, the queue or the cluster may submit, change and view.
 func TestAccess(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) {
 		o.Config.ACLs, o.Config.Admins, o.Config.Owner = true, "root", "yarn"

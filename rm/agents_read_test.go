@@ -8,8 +8,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// reads is a world whose policies go by map outputs and heaps, with an agent beside the node of the master and one beside
-// that of a map.
+// reads returns a world whose policies use map outputs and heaps, with agents beside the master's node and a map's.
 func reads(t *testing.T) (w *world, m *am, app ids.App, n1 *nm, home, other *ag) {
 	t.Helper()
 	w = newWorld(t, "capacity", func(o *Options) { o.Scheduler.Set.Feeds = policy.Feeds{Output: true, Heaps: true} })
@@ -20,14 +19,14 @@ func reads(t *testing.T) (w *world, m *am, app ids.App, n1 *nm, home, other *ag)
 	return w, m, app, n1, home, other
 }
 
-// says has an agent say what it read.
+// says makes an agent report what it read.
 func (a *ag) says(outputs []MapOutput, heaps ...MasterHeap) {
 	a.w.Helper()
 	a.call = a.w.next()
 	a.w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, Outputs: outputs, Heaps: heaps})
 }
 
-// A master is not asked for the containers of tasks of which agents say where they run.
+// A master is not asked for the containers of tasks if agents report where the tasks run.
 func TestAgentsTellWhatRuns(t *testing.T) {
 	for _, said := range []bool{false, true} {
 		w, m, _, task := asking(t, policy.Feeds{Progress: heddle.Second})
@@ -52,8 +51,8 @@ func TestAgentsTellWhatRuns(t *testing.T) {
 	}
 }
 
-// An agent is asked for the outputs of applications that ran something on its node, and what it says counts once, however
-// often it is said and whoever else says it.
+// An agent is asked for the outputs of applications that ran something on its node. What it reports counts once,
+// however often it is repeated and whoever else reports it.
 func TestAgentsTellWhereOutputLies(t *testing.T) {
 	w, m, app, _, _, a := reads(t)
 	a.says(nil)
@@ -83,7 +82,7 @@ func TestAgentsTellWhereOutputLies(t *testing.T) {
 	is(5070)
 }
 
-// Output that was on a node that is gone counts again where it is made again.
+// Output on a node that is gone counts again when it is produced again.
 func TestOutputIsMadeAgain(t *testing.T) {
 	w, m, app, n, home, a := reads(t)
 	home.says(nil)
@@ -102,7 +101,7 @@ func TestOutputIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Output that an earlier master of an application left does not count again.
+// Output left by an earlier master of an application does not count again.
 func TestOutputOutlivesMasters(t *testing.T) {
 	w, _, app, n1, _, a := reads(t)
 	a.says([]MapOutput{{app, 0, 5000}})
@@ -119,7 +118,7 @@ func TestOutputOutlivesMasters(t *testing.T) {
 	}
 }
 
-// The heap of a master is asked of an agent only where the master was asked and did not say it.
+// An agent is asked for a master's heap only if the master was asked and did not report it.
 func TestAgentsTellHeapsOfMuteMasters(t *testing.T) {
 	w, m, app, _, a, _ := reads(t)
 	master := w.app(app).Master

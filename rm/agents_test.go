@@ -18,17 +18,17 @@ type ag struct {
 	name    string
 	can     heddle.Caps
 	applied uint64
-	call    Call // that waits, 0 for none
+	call    Call // waiting for an answer, 0 for none
 }
 
-// sync has an agent ask what it is to do.
+// sync makes an agent ask what to do.
 func (a *ag) sync(used ...Used) {
 	a.w.Helper()
 	a.call = a.w.next()
 	a.w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, Used: used})
 }
 
-// does has an agent do so much from now on, which its node has known for long then.
+// does gives an agent these capabilities from now on, and waits until they take effect on its node.
 func (a *ag) does(can heddle.Caps) {
 	a.w.Helper()
 	a.can = can
@@ -38,7 +38,7 @@ func (a *ag) does(can heddle.Caps) {
 	}
 }
 
-// told is what the agent was answered; nil where it still waits.
+// told returns what the agent was answered, or nil if it still waits.
 func (a *ag) told() *AgentWish {
 	a.w.Helper()
 	if a.w.heard[a.call] == nil {
@@ -52,13 +52,13 @@ func (a *ag) told() *AgentWish {
 	return p
 }
 
-// agented is a world with a running task and an agent on its node, which has nothing left to do.
+// agented returns a world with a running task and an idle agent on its node.
 func agented(t *testing.T) (w *world, c *wishes, n *nm, a *ag, task ids.Container) {
 	w, c, _, n, a, task = agentedBy(t, "")
 	return w, c, n, a, task
 }
 
-// agentedBy is the same, where the policy that wants things done has a name.
+// agentedBy is agented with a name for the policy that wants things done.
 func agentedBy(t *testing.T, name string) (w *world, c *wishes, m *am, n *nm, a *ag, task ids.Container) {
 	w, c, m, n, task = wishing(t, func(o *Options) {
 		o.Scheduler.Set.Feeds.Profile, o.Scheduler.Set.Feeds.Disks = 3*heddle.Second, true
@@ -76,7 +76,7 @@ func agentedBy(t *testing.T, name string) (w *world, c *wishes, m *am, n *nm, a 
 	return w, c, m, n, a, task
 }
 
-// An agent that waits is told at once what has changed, of all that is wanted, and nothing by its node.
+// A waiting agent is told at once when something changes, and gets everything that is wanted; its node is told nothing.
 func TestAgentIsTold(t *testing.T) {
 	w, c, n, a, task := agented(t)
 	w.want(c, task, policy.Step{Do: policy.Suspend})
@@ -103,8 +103,8 @@ func TestAgentIsTold(t *testing.T) {
 	}
 }
 
-// An agent that can is told what is not to run at all, what is bounded, and whose caches are to give way to its limit; one
-// that cannot is told none of it.
+// A capable agent is told what is frozen, what is bounded, and whose caches are to yield to its limit; an agent that
+// lacks the capabilities is told none of it.
 func TestAgentIsToldWhatItCan(t *testing.T) {
 	for _, can := range []heddle.Caps{heddle.Parks | heddle.Weighs, heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims} {
 		w, c, _, a, task := agented(t)
@@ -148,7 +148,7 @@ func TestAgentIsToldWhatItCan(t *testing.T) {
 	}
 }
 
-// When a frozen container runs again does not change with what else is done to it.
+// The time at which a frozen container runs again does not depend on what else is done to it.
 func TestFrozenUntil(t *testing.T) {
 	w, c, _, a, task := agented(t)
 	a.does(a.can | heddle.Freezes)
@@ -167,7 +167,7 @@ func TestFrozenUntil(t *testing.T) {
 	}
 }
 
-// A container that an agent finds frozen for part of its time is frozen for the rest alone.
+// A container that an agent learns of partway through its freeze is frozen only for the rest.
 func TestFrozenForTheRest(t *testing.T) {
 	w, c, _, a, task := agented(t)
 	a.does(a.can | heddle.Freezes)
@@ -191,7 +191,8 @@ func TestFrozenForTheRest(t *testing.T) {
 	}
 }
 
-// The first agent of a node under this ResourceManager freezes nothing for some seconds: what an earlier one had frozen runs.
+// The first agent of a node under this ResourceManager freezes nothing for some seconds, in which containers frozen by
+// an earlier ResourceManager run.
 func TestFirstAgentFreezesLater(t *testing.T) {
 	w, c, m, n, a, task := agentedBy(t, "")
 	home := w.app(m.who.Attempt.App).Master
@@ -228,7 +229,7 @@ func TestFirstAgentFreezesLater(t *testing.T) {
 	}
 }
 
-// What an agent has not done it is told again, not more often than once a second.
+// An agent is told again what it has not done, at most once a second.
 func TestAgentThatIsBehind(t *testing.T) {
 	w, c, _, a, task := agented(t)
 	w.want(c, task, policy.Step{Do: policy.Suspend})
@@ -246,8 +247,8 @@ func TestAgentThatIsBehind(t *testing.T) {
 	}
 }
 
-// An agent that is silent for its lease is gone: its node can do what it can by itself, lends no more than it may then,
-// and its agent starts with all that is wanted.
+// An agent that is silent for its lease is lost: its node can do only what it can by itself, and lends no more than it
+// then may. When the agent comes back it is told everything that is wanted.
 func TestAgentIsLost(t *testing.T) {
 	w, c, n, a, task := agented(t)
 	w.want(c, task, policy.Step{Do: policy.Suspend})
@@ -272,8 +273,8 @@ func TestAgentIsLost(t *testing.T) {
 	}
 }
 
-// Of two agents that say that they are of one node the one that came later is heeded, for as long as it is heard of. The other
-// hears why it is not, and the log hears of it once.
+// If two agents claim one node, the newer one counts, as long as it is heard from. The other is told why it does not,
+// and this is logged once.
 func TestTwoAgentsOfOneNode(t *testing.T) {
 	w, _, _, a, task := agented(t)
 	b := &ag{w: w, node: a.node, name: "two", can: a.can}
@@ -314,8 +315,8 @@ func TestTwoAgentsOfOneNode(t *testing.T) {
 	if got := w.m.View().Cluster().Agents.Connected; got != 2 || logged("two node agents") != 1 {
 		t.Errorf("%d connected, and %d warnings; want 2 and 1", got, logged("two node agents"))
 	}
-	// An agent that is started anew takes the place of the second at once, and both are kept out: of the second the log has to
-	// hear as well.
+	// A restarted agent replaces the second at once, and both older ones are kept out: this is logged for the second
+	// one as well.
 	c := &ag{w: w, node: a.node, name: "three", can: a.can}
 	c.sync()
 	if c.told() == nil {
@@ -326,7 +327,7 @@ func TestTwoAgentsOfOneNode(t *testing.T) {
 			t.Errorf("agent %s is heeded", x.name)
 		}
 	}
-	// Nothing is heard of that for its lease.
+	// Then the new agent is silent for its lease.
 	for range 8 {
 		w.sleep(agentLease / 7)
 		a.sync()
@@ -336,7 +337,7 @@ func TestTwoAgentsOfOneNode(t *testing.T) {
 	}
 }
 
-// However often an agent is started anew, so many names are kept of those before it.
+// However often an agent restarts, the number of remembered earlier names is bounded.
 func TestAgentsBefore(t *testing.T) {
 	w, _, _, a, _ := agented(t)
 	for i := range mostBefore + 4 {
@@ -348,7 +349,7 @@ func TestAgentsBefore(t *testing.T) {
 	}
 }
 
-// A node that keeps nobody from its processors lends half of them: what is lent beyond comes back when its agent is gone.
+// A node that cannot keep containers from its processors lends half of them: the rest returns when its agent is lost.
 func TestLoansComeBack(t *testing.T) {
 	w, c, m, n, first := wishing(t, nil)
 	n.register(4096, 2, found(first, 20))
@@ -391,7 +392,7 @@ func TestAgentBeforeNode(t *testing.T) {
 	}
 }
 
-// What an agent measures is told to policies as a mean, from its second report on.
+// Policies are told what an agent measures as an average, from its second report on.
 func TestAgentMeasures(t *testing.T) {
 	w, _, _, a, task := agented(t)
 	w.sleep(2 * heddle.Second)
@@ -407,8 +408,8 @@ func TestAgentMeasures(t *testing.T) {
 	}
 }
 
-// How busy a node's disks are is told to policies from the second report on, as means over 2.5 s or more, until its agent does
-// not know it any more, or is lost. That another agent takes over changes nothing.
+// Policies are told how busy a node's disks are from the second report on, as averages over at least 2.5 s, until its
+// agent no longer knows or is lost. A change of agent does not matter.
 func TestAgentMeasuresDisks(t *testing.T) {
 	w, _, n, a, _ := agented(t)
 	node := w.m.core.View().Node(w.m.byNode[n.id].nid)
@@ -421,11 +422,11 @@ func TestAgentMeasuresDisks(t *testing.T) {
 		{4, 13, "one", 750},
 		{2, 15, "one", 750}, // too soon
 		{2, 15, "one", 500},
-		{4, 35, "one", 1000}, // a disk more
-		{4, 2, "one", 1000},  // its machine was started anew
+		{4, 35, "one", 1000}, // one disk more
+		{4, 2, "one", 1000},  // its machine rebooted
 		{4, 3, "one", 250},
 		{4, 5, "two", 500},
-		{1, 0, "three", -1}, // which cannot read it
+		{1, 0, "three", -1}, // this one cannot read it
 		{4, 0, "three", -1},
 		{4, 6, "three", -1},
 		{4, 8, "three", 500},
@@ -452,7 +453,7 @@ func TestAgentMeasuresDisks(t *testing.T) {
 	}
 }
 
-// An agent of a node that is not there waits for it.
+// An agent of an unknown node waits for the node.
 func TestAgentOfNoNode(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	a := &ag{w: w, node: ids.Node{Host: "elsewhere", Port: 1}, name: "one"}
@@ -462,7 +463,7 @@ func TestAgentOfNoNode(t *testing.T) {
 	}
 }
 
-// Versions are other ones after a start, so that an agent is never taken to have done what it has not.
+// Versions differ after a restart, so that an agent is never thought to have done what it has not.
 func TestVersionsOfWishes(t *testing.T) {
 	w, _, _, a, _ := agented(t)
 	before := a.applied
@@ -473,8 +474,8 @@ func TestVersionsOfWishes(t *testing.T) {
 	}
 }
 
-// Where an agent could not freeze a container, what was lent for that is taken back and the container is not frozen again. Where
-// it could not with another either, its node is one that does not freeze.
+// If an agent could not freeze a container, what was lent for that is taken back and the container is not frozen again.
+// If it failed for a second container too, its node counts as one that cannot freeze.
 func TestWhatAnAgentCannotDo(t *testing.T) {
 	w, c, m, n, a, task := agentedBy(t, "")
 	a.does(a.can | heddle.Freezes)
@@ -518,7 +519,7 @@ func TestWhatAnAgentCannotDo(t *testing.T) {
 	}
 }
 
-// Another core knows as well what an agent could not do to a container, of which it is not told again.
+// A new core also knows what an agent could not do to a container, although it is not told again.
 func TestWhatAnAgentCouldNotDoStays(t *testing.T) {
 	w, _, _, n, a, task := agentedBy(t, "")
 	a.does(a.can | heddle.Freezes)

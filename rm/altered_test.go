@@ -8,14 +8,14 @@ import (
 	"heddle/yarn/ids"
 )
 
-// heardOf is what the log hears of what is made of containers.
+// heardOf returns what was logged about changes to containers.
 func (w *world) heardOf() (out []Altered) {
 	out, w.altered = w.altered, nil
 	return out
 }
 
-// The log hears of every container that is parked or goes on, by whom and which policy wants it; of those that are weighed
-// or resized it hears once a second.
+// The log says for every container that is parked or resumed by whom and for which policy; weighed and resized
+// containers are logged once a second.
 func TestLogHearsOfDeeds(t *testing.T) {
 	w, c, m, n, a, first := agentedBy(t, "test")
 	second := n.task(m)
@@ -48,7 +48,7 @@ func TestLogHearsOfDeeds(t *testing.T) {
 	weigh(first, second)
 	w.sleep(heddle.Second)
 	wanted(w.heardOf(), Altered{What: Weighed, Agent: true, Containers: 2, Container: second})
-	for range 3 { // within a second of that
+	for range 3 { // less than a second later
 		w.m.weigh(w.m.container(first), 700, 0, "control: test")
 		a.sync()
 	}
@@ -74,7 +74,7 @@ func TestLogHearsOfDeeds(t *testing.T) {
 	}
 }
 
-// What nobody is told the log does not hear of.
+// What nobody is told is not logged.
 func TestLogHearsOfNoLoan(t *testing.T) {
 	w, c, _, _, task := wishing(t, nil)
 	w.want(c, task, policy.Step{Do: policy.Suspend})

@@ -13,7 +13,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// An ask takes as long at the most as the documentation says.
+// An ask takes at most as long as the documentation says.
 func TestDocumentedAsk(t *testing.T) {
 	text, err := os.ReadFile("../docs/daemon.md")
 	if err != nil {
@@ -24,7 +24,7 @@ func TestDocumentedAsk(t *testing.T) {
 	}
 }
 
-// asked is the last question that a master was asked, nil where it was asked nothing since the last look.
+// asked returns the last question to a master since the previous call, or nil.
 func (w *world) asked() (q *AskMaster) {
 	for _, e := range w.rest {
 		if a, ok := e.(*AskMaster); ok {
@@ -35,7 +35,7 @@ func (w *world) asked() (q *AskMaster) {
 	return q
 }
 
-// asking is a world whose policies go by what masters tell, with a map that runs.
+// asking returns a world whose policies use what masters tell, with a running map.
 func asking(t *testing.T, f policy.Feeds) (w *world, m *am, other *nm, task ids.Container) {
 	t.Helper()
 	w = newWorld(t, "capacity", func(o *Options) { o.Scheduler.Set.Feeds = f })
@@ -43,8 +43,7 @@ func asking(t *testing.T, f policy.Feeds) (w *world, m *am, other *nm, task ids.
 	return w, m, other, other.task(m)
 }
 
-// A master is asked every 5 s how far the tasks are that policies go by, and in which containers they run; the core
-// hears of it.
+// A master is asked every 5 s for the progress and containers of the tasks that policies use; the core is told.
 func TestProgressIsAskedFor(t *testing.T) {
 	w, m, _, task := asking(t, policy.Feeds{Progress: heddle.Second})
 	if w.asked() != nil {
@@ -83,7 +82,7 @@ func TestProgressIsAskedFor(t *testing.T) {
 	}
 }
 
-// Nobody is asked for what no policy goes by, of kinds that no policy goes by, or of another framework.
+// No master is asked for what no policy uses, about kinds that no policy uses, or in other frameworks.
 func TestNobodyIsAskedInVain(t *testing.T) {
 	for _, f := range []policy.Feeds{{}, {Progress: heddle.Second, Of: policy.KindSet(heddle.Reduce)}, {Nodes: true, Starts: true}} {
 		w, _, _, _ := asking(t, f)
@@ -94,7 +93,7 @@ func TestNobodyIsAskedInVain(t *testing.T) {
 	}
 }
 
-// What a master says that is slow, wrong or of others changes nothing, and a master that fails is asked less often.
+// Late, wrong or foreign answers of a master change nothing, and a failing master is asked less often.
 func TestMastersThatLie(t *testing.T) {
 	w, m, n, task := asking(t, policy.Feeds{Progress: heddle.Second, Output: true, Peaks: true})
 	w.node("n3", 16384, 16)
@@ -151,7 +150,7 @@ func TestMastersThatLie(t *testing.T) {
 	w.step(&MasterTold{Attempt: ids.Attempt{App: ids.App{Cluster: 1, Seq: 99}, N: 1}})
 }
 
-// What tasks used that have ended is asked for once: where their output lies, and how much memory they had.
+// What completed tasks used is asked for once: where their output is, and how much memory they had.
 func TestCountersAreAskedForOnce(t *testing.T) {
 	w, m, n, task := asking(t, policy.Feeds{Output: true, Peaks: true})
 	n.exit(task, 0)
@@ -163,7 +162,7 @@ func TestCountersAreAskedForOnce(t *testing.T) {
 	of := Task{heddle.Map, 0}
 	w.step(&MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: of, Listed: true, State: TaskSucceeded, Progress: 1}}})
 	w.sleep(heddle.Second)
-	q := w.asked() // at once, and of nothing else
+	q := w.asked() // at once, and about nothing else
 	if q == nil || q.Tasks || len(q.Counters) != 1 || q.Counters[0] != of || len(q.Containers) != 1 {
 		t.Fatalf("asked %+v", q)
 	}
@@ -178,7 +177,7 @@ func TestCountersAreAskedForOnce(t *testing.T) {
 	}
 }
 
-// An application waits for what its client left beside the submission to be read, for a bounded time.
+// An application waits, for a bounded time, until what its client left beside the submission is read.
 func TestJobsAreRead(t *testing.T) {
 	reads := func() (*world, ids.App, *ReadJob) {
 		w := newWorld(t, "capacity", func(o *Options) {
@@ -233,8 +232,8 @@ func TestJobsAreRead(t *testing.T) {
 	}
 }
 
-// After a start what clients left beside their submissions is read again of those that wait for their first master, and of no
-// others. The start holds until it has been, so that they keep their places, or has taken too long.
+// After a restart, what clients left beside their submissions is read again for applications that wait for their first
+// master, and for no others. The start waits for this, so that they keep their places, but not for too long.
 func TestJobsAreReadAfterAStart(t *testing.T) {
 	reads := func(wait heddle.Span) (w *world, waiting [2]ids.App, back func()) {
 		w = newWorld(t, "heddle", func(o *Options) { o.Config.ReadJobs, o.Config.SchedulingWait = true, wait })
@@ -314,7 +313,7 @@ func TestJobsAreReadAfterAStart(t *testing.T) {
 	w.sleep(readWithin + heddle.Second)
 	known(w, of[1], 0)
 
-	w, of, back = reads(0) // nothing holds the start
+	w, of, back = reads(0) // nothing delays the start
 	back()
 	told(w, of[0])
 	told(w, of[1])
@@ -322,7 +321,7 @@ func TestJobsAreReadAfterAStart(t *testing.T) {
 	known(w, of[1], 7)
 }
 
-// Another scheduler hears of what masters tell as the first one did.
+// A new scheduler is told what masters tell just as the first one was.
 func TestAnotherSchedulerIsTold(t *testing.T) {
 	w, m, _, task := asking(t, policy.Feeds{Peaks: true, Progress: heddle.Second})
 	w.sleep(6 * heddle.Second)
@@ -339,7 +338,7 @@ func TestAnotherSchedulerIsTold(t *testing.T) {
 	w.step(&Refresh{Call: c, Scheduler: sch})
 	w.done(c)
 	w.asked()
-	w.step(told) // nobody has asked yet
+	w.step(told) // nothing has been asked yet
 	if peak() != 0 {
 		t.Errorf("peak %d before the master was asked", peak())
 	}
@@ -352,7 +351,7 @@ func TestAnotherSchedulerIsTold(t *testing.T) {
 	}
 }
 
-// Where an ended task's output lies is asked for before anything of tasks that run, however many these are.
+// Where a completed task's output is, is asked for before anything about running tasks, however many they are.
 func TestOutputIsNotLost(t *testing.T) {
 	w, m, n, task := asking(t, policy.Feeds{Progress: heddle.Second, Output: true})
 	n.exit(task, 0)
@@ -377,7 +376,7 @@ func TestOutputIsNotLost(t *testing.T) {
 	if q = w.asked(); q == nil {
 		t.Fatal("the master is not asked again")
 	}
-	for i := range int32(60) { // those that were not asked for before come first
+	for i := range int32(60) { // those not asked for before come first
 		if of := (Task{heddle.Map, i}); !slices.Contains(first, of) && !slices.Contains(q.Containers, of) {
 			t.Errorf("nobody asks for %v", of)
 		}

@@ -10,7 +10,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// nodeStates are what nodes are, by host.
+// nodeStates returns the states of nodes, by host.
 func (w *world) nodeStates() map[string]string {
 	out := map[string]string{}
 	for _, n := range w.m.View().Nodes() {
@@ -19,7 +19,7 @@ func (w *world) nodeStates() map[string]string {
 	return out
 }
 
-// awaits fails unless so many nodes are waited for.
+// awaits fails unless so many nodes are awaited.
 func (w *world) awaits(missing, known int) {
 	w.Helper()
 	if m, k := w.m.Awaited(); m != missing || k != known {
@@ -27,7 +27,7 @@ func (w *world) awaits(missing, known int) {
 	}
 }
 
-// The start holds until the nodes that were there are back: nothing is given away on the first that comes.
+// A start waits until the known nodes are back: nothing is granted on the first one to come.
 func TestStartWaitsForNodes(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id, m, home, other := w.job("MAPREDUCE")
@@ -68,7 +68,7 @@ func TestStartWaitsForNodes(t *testing.T) {
 	}
 }
 
-// A master that ended while there was no ResourceManager does not come back, and is not waited for.
+// A master that ended while there was no ResourceManager does not come back, and is not awaited.
 func TestStartDoesNotWaitForEndedMasters(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id, _, home, other := w.job("MAPREDUCE")
@@ -85,8 +85,8 @@ func TestStartDoesNotWaitForEndedMasters(t *testing.T) {
 	}
 }
 
-// The wait has a bound. A node that does not come back is lost once the expiry of nodes has passed, and stays so after
-// further starts, which do not wait for it; after a week it is forgotten.
+// The wait is bounded. A node that does not come back is lost once the node expiry has passed, and stays lost after
+// further restarts, which do not wait for it; after a week it is forgotten.
 func TestNodesThatDoNotComeBack(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id, m, home, _ := w.job("MAPREDUCE")
@@ -120,7 +120,7 @@ func TestNodesThatDoNotComeBack(t *testing.T) {
 	}
 }
 
-// Nodes that are gone for a week are forgotten without a start too: a cluster whose nodes come and go under new names has
+// Nodes gone for a week are forgotten even without a restart: a cluster whose nodes come and go under new names keeps
 // only so many.
 func TestNodesGoneForAWeek(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
@@ -159,8 +159,7 @@ func TestNodesGoneForAWeek(t *testing.T) {
 	}
 }
 
-// Nodes that leave or are shut out are not waited for. One that comes back elsewhere on its host takes the place of the
-// one that is lost.
+// Nodes that leave or are excluded are not awaited. A node that comes back elsewhere on its host replaces the lost one.
 func TestNodesThatLeave(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	_, _, home, other := w.job("MAPREDUCE")
@@ -192,7 +191,7 @@ func TestNodesThatLeave(t *testing.T) {
 	}
 }
 
-// Where hosts are listed by address, a start waits for nodes whose addresses it does not know yet, but for those that are
+// If hosts are listed by address, a start waits for nodes whose addresses it does not know yet, except for those
 // excluded by name.
 func TestNodesListedByAddress(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
@@ -214,7 +213,7 @@ func TestNodesListedByAddress(t *testing.T) {
 	w.awaits(0, 0)
 }
 
-// A node is written as it comes and as it goes, and not as it reports.
+// A node is written when it comes and when it goes, and not at its heartbeats.
 func TestNodesAreWrittenRarely(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	n := w.node("n1", 8192, 8)
@@ -222,15 +221,15 @@ func TestNodesAreWrittenRarely(t *testing.T) {
 	w.pass(heddle.Minute, nil, n)
 	n.register(8192, 8)
 	w.restart(heddle.Second)
-	before -= w.m.commitSeq // of another machine: it begins with 0
+	before -= w.m.commitSeq // of another machine, which begins with 0
 	n.register(8192, 8)
 	if w.m.commitSeq != 0 || before != 1 {
 		t.Errorf("%d and %d records are written", before, w.m.commitSeq)
 	}
 }
 
-// Nodes that come and go at once are written together, and one that went before it was written not at all. A start that comes
-// before does not know them.
+// Nodes that come and go at once are written together, and a node that left before it was written is never written. A
+// restart before the write does not know them.
 func TestNodesAreWrittenTogether(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	w.node("n0", 8192, 8)
@@ -259,7 +258,7 @@ func TestNodesAreWrittenTogether(t *testing.T) {
 	}
 }
 
-// One in twenty may be missing, and in a small cluster none.
+// One node in twenty may be missing, but none in a small cluster.
 func TestEnoughNodes(t *testing.T) {
 	for _, c := range []struct {
 		missing, known int
@@ -271,7 +270,7 @@ func TestEnoughNodes(t *testing.T) {
 	}
 }
 
-// What the store holds is taken over in one order, whatever its own.
+// What the store holds is taken over in a fixed order, whatever its own order.
 func TestRecalledInOrder(t *testing.T) {
 	var list []NodeRecord
 	for i := range 9 {
@@ -290,8 +289,8 @@ func TestRecalledInOrder(t *testing.T) {
 	}
 }
 
-// A number that an attempt had whose record may be lost is not given again, after later starts either. The master that is
-// at work goes on.
+// The number of an attempt whose record may be lost is not reused, even after later restarts. The running master
+// continues.
 func TestTakenAttempts(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id, m, home, _ := w.job("MAPREDUCE")
@@ -324,7 +323,7 @@ func TestTakenAttempts(t *testing.T) {
 	}
 }
 
-// A master that begins again waits for the nodes too, where a policy names its node and no report of one is waited for.
+// A restarting master waits for the nodes too, even if a policy names its node and no heartbeat is awaited.
 func TestStartHoldsNamedMasters(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "named.yaml")
 	if err := os.WriteFile(profile, []byte("profile: capacity\nplace: {am: spread}\n"), 0o600); err != nil {

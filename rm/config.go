@@ -141,12 +141,12 @@ type QueueInfo struct {
 	AMShare      Fraction        `json:"max_am_share_percent"`         // share of the queue for masters; below 0 for no limit
 	UserLimit    float64         `json:"user_limit_percent"`           // guaranteed to a user while others want their share
 	UserFactor   float64         `json:"user_limit_factor"`            // multiple of the queue's capacity that a user may have; −1: no limit
-	Order        string          `json:"order"`                        // order in which applications, or the queues below, are served: shortest, fifo, …
-	Configured   string          `json:"configured_order"`             // order that the configuration gives, for answers in stock's format: fifo, fair, drf, …
+	Order        string          `json:"order"`                        // in which applications, or the queues below, are served: shortest, fifo, …
+	Configured   string          `json:"configured_order"`             // as configured, for answers in stock's format: fifo, fair, drf, …
 	Preemptable  bool            `json:"preemptable"`
 	MinShare     heddle.Resource `json:"-"` // of a fair queue, or the capacity of a queue that is given as an amount; zero for none
 	MaxShare     heddle.Resource `json:"-"` // likewise; heddle.Unbounded for none
-	SubmitACL    string          `json:"-"` // comma-separated users, a blank, comma-separated groups; "*" for everybody. A right also holds below
+	SubmitACL    string          `json:"-"` // users, a blank, groups, comma-separated; "*" for everybody. A right also holds below
 	AdminACL     string          `json:"-"` // likewise
 	Largest      heddle.Resource `json:"-"` // largest container; zero: the cluster's
 	Priority     int32           `json:"-"` // of applications that give none

@@ -8,7 +8,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// wishes is a control that wants what the test wants.
+// wishes is a control policy that wants what the test wants.
 type wishes struct{ steps []policy.Step }
 
 func (*wishes) Every() heddle.Span { return heddle.Second }
@@ -18,7 +18,7 @@ func (w *wishes) Run(_ policy.View, p *policy.Plan) {
 	w.steps = nil
 }
 
-// wishing is a world with a task that runs on a node, and a control.
+// wishing returns a world with a running task and a control policy.
 func wishing(t *testing.T, change func(*Options)) (w *world, c *wishes, m *am, other *nm, task ids.Container) {
 	t.Helper()
 	c = &wishes{}
@@ -32,7 +32,7 @@ func wishing(t *testing.T, change func(*Options)) (w *world, c *wishes, m *am, o
 	return w, c, m, other, other.task(m)
 }
 
-// want has a control want something done, and the machine do it.
+// want makes a control policy want something, and the machine do it.
 func (w *world) want(c *wishes, id ids.Container, s policy.Step) {
 	w.Helper()
 	s.Container = w.m.container(id).cid
@@ -40,12 +40,12 @@ func (w *world) want(c *wishes, id ids.Container, s policy.Step) {
 	w.sleep(2 * heddle.Second)
 }
 
-// limit is what the core has for a container's.
+// limit returns the core's limit of a container.
 func (w *world) limit(id ids.Container) heddle.Resource {
 	return w.m.core.View().Container(w.m.container(id).cid).Limit()
 }
 
-// A node hears of another size with the next report's answer, once, and confirms it.
+// A node learns a new size in the answer to its next heartbeat, once, and confirms it.
 func TestResize(t *testing.T) {
 	w, c, _, n, task := wishing(t, nil)
 	w.want(c, task, policy.Step{Do: policy.Resize, Limit: heddle.Of(3000, 1500)})
@@ -73,13 +73,13 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// A node that goes on accounting for another size is told again, and in the end taken at its word: it is asked for no
-// more sizes, and what policies wanted there is counted.
+// A node that keeps accounting for another size is told again, and in the end taken at its word: it is no longer asked
+// to resize, and what policies wanted there is counted.
 func TestResizeThatIsNotDone(t *testing.T) {
 	w, c, m, n, task := wishing(t, nil)
 	n.sizes[task] = heddle.Of(2048, 1000)
 	last := int32(0)
-	for _, size := range []heddle.Resource{heddle.Of(3000, 1000), heddle.Of(2900, 1000)} { // the first may not have been ready
+	for _, size := range []heddle.Resource{heddle.Of(3000, 1000), heddle.Of(2900, 1000)} { // for the first, it may not have been ready
 		w.want(c, task, policy.Step{Do: policy.Resize, Limit: size})
 		told := 0
 		for range 20 {
@@ -105,7 +105,7 @@ func TestResizeThatIsNotDone(t *testing.T) {
 	if err != nil || e.Undone["resizes"] != 1 {
 		t.Errorf("undone %v, %v", e.Undone, err)
 	}
-	for range 2 { // what a core counted is not lost with it
+	for range 2 { // a core's counts are not lost with it
 		if p := w.m.View().Cluster(); p.Updates != (UpdateCounts{Sent: 2 * updateTries, Refused: 2}) || p.Undone != [heddle.NumCaps]uint64{1: 1} {
 			t.Errorf("updates %+v, undone %v", p.Updates, p.Undone)
 		}
@@ -120,13 +120,13 @@ func TestResizeThatIsNotDone(t *testing.T) {
 	}
 }
 
-// After a start versions are higher than those that were given before it, of which nobody tells.
+// After a restart versions are higher than those given before it, which nobody reports.
 func TestVersionsAfterAStart(t *testing.T) {
 	w, c, m, n, task := wishing(t, nil)
 	w.sleep(heddle.Minute)
 	w.want(c, task, policy.Step{Do: policy.Resize, Limit: heddle.Of(3000, 1000)})
 	before := n.beat().Updates[0].Version
-	created := w.m.date(w.m.container(task).created) + 1 // later than its submission
+	created := w.m.date(w.m.container(task).created) + 1 // after its submission
 	home := w.app(m.who.Attempt.App).Master
 	w.with.Scheduler.Rebuild = func([]string) (*Scheduler, error) {
 		sch := testScheduler(t, "capacity")
@@ -146,11 +146,11 @@ func TestVersionsAfterAStart(t *testing.T) {
 	}
 }
 
-// A container that is found running has been held since its node began to, for policies that go by how long: after a start,
+// A container found running counts as held since its node started it, for policies that use how long: after a restart,
 // and for the core of another configuration.
 func TestFoundSince(t *testing.T) {
 	w, c, m, n, task := wishing(t, nil)
-	created := w.m.date(w.m.container(task).created) + 1 // later than its submission
+	created := w.m.date(w.m.container(task).created) + 1 // after its submission
 	w.with.Scheduler.Rebuild = func([]string) (*Scheduler, error) {
 		sch := testScheduler(t, "capacity")
 		sch.Set.Control = []policy.Control{c}
@@ -173,7 +173,7 @@ func TestFoundSince(t *testing.T) {
 	}
 }
 
-// A container that is suspended is parked where its node can do that, and lends its processors either way.
+// A suspended container is parked if its node can do that, and lends its processors either way.
 func TestParks(t *testing.T) {
 	for _, can := range []heddle.Caps{heddle.Stock, heddle.Stock | heddle.Parks} {
 		w, c, m, n, task := wishing(t, nil)
@@ -201,7 +201,7 @@ func TestParks(t *testing.T) {
 
 func (n *nm) nid() heddle.NodeID { return n.w.m.byNode[n.id].nid }
 
-// small is a trim that gives every container a part of what it asks for.
+// small is a trim that gives every container part of what it asks for.
 type small struct{ of heddle.Resource }
 
 func (s small) Trim(policy.View, *policy.Ask, *policy.Node, heddle.Resource) heddle.Resource {
@@ -210,8 +210,8 @@ func (s small) Trim(policy.View, *policy.Ask, *policy.Node, heddle.Resource) hed
 
 func (s small) Floor(heddle.Resource) heddle.Resource { return s.of }
 
-// A container that is granted in less than was asked for is told in full to its master, and by its limit to its node.
-// It has the memory that was asked for as long as nobody knows what such tasks use.
+// A container granted with less than was asked for is shown in full to its master, and with its limit to its node. It
+// has the memory asked for as long as nobody knows what such tasks use.
 func TestLimitBelowWhatIsTold(t *testing.T) {
 	w, _, m, n, _ := wishing(t, func(o *Options) { o.Scheduler.Set.Trim[heddle.Map] = small{heddle.Of(500, 600)} })
 	a := w.m.byApp[m.who.Attempt.App]
@@ -228,7 +228,7 @@ func TestLimitBelowWhatIsTold(t *testing.T) {
 	}
 }
 
-// What a node says of a size is no amount that can be counted with: nobody takes it at its word.
+// A node's report of an impossible size is not taken at its word.
 func TestSizesThatCannotBe(t *testing.T) {
 	w, c, _, n, task := wishing(t, nil)
 	n.sizes[task] = heddle.Of(-1<<50, 1000)
@@ -242,7 +242,7 @@ func TestSizesThatCannotBe(t *testing.T) {
 	}
 }
 
-// A change of who parks is repeated until the node says so, and what was parked before a start is not any more.
+// A change of who parks is repeated until the node confirms it, and what was parked before a restart no longer is.
 func TestParkedBeforeAStart(t *testing.T) {
 	w, c, m, n, task := wishing(t, nil)
 	n.can = heddle.Stock | heddle.Parks

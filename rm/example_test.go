@@ -11,8 +11,8 @@ import (
 )
 
 // The life of one application, as a shell sees it: what it says to the machine, and what the machine wants done. This
-// shell has no store, no NodeManager and no clock: it says at once that what is to be stored is durable, and every
-// message comes a tenth of a second after the one before.
+// shell has no store, NodeManager or clock: it reports everything as durable at once, and every message comes a tenth
+// of a second after the previous one.
 func Example() {
 	m, _ := rm.New(rm.Options{
 		Config: rm.Config{
@@ -20,7 +20,7 @@ func Example() {
 			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, Beat: heddle.Second, FastBeat: heddle.Second, IdleBeat: heddle.Second,
 		},
 		Scheduler: oneQueue(),
-		Began:     1_700_000_000_000, // the date of time 0
+		Began:     1_700_000_000_000, // date of time 0
 	})
 	now := heddle.Time(0)
 	say := func(msg rm.Message) (answer any) {
@@ -49,7 +49,7 @@ func Example() {
 	say(&rm.Started{Container: master})
 	say(rm.Stored{Seq: 4})
 
-	who := rm.Caller{Attempt: attempt} // as the token says that the master shows
+	who := rm.Caller{Attempt: attempt} // from the token that the master shows
 	say(&rm.RegisterMaster{Call: 4, Who: who, Host: "n1", Port: 7000})
 	got := say(&rm.Allocate{Call: 5, Who: who, Ask: []rm.Request{
 		{Priority: 20, Place: "*", Size: heddle.Of(1024, 1000), Count: 1},
@@ -58,7 +58,7 @@ func Example() {
 
 	beat := say(&rm.BeatNode{Call: 6, Node: node, Running: []rm.ContainerRun{{ID: master}, {ID: task}}}).(*rm.NodeBeat)
 	say(&rm.BeatNode{Call: 7, Node: node, Last: beat.ID, Running: []rm.ContainerRun{{ID: master}}, Ended: []rm.ContainerEnd{{ID: task}}})
-	say(&rm.Allocate{Call: 8, Who: who, Last: got.ID}) // the master hears of the end
+	say(&rm.Allocate{Call: 8, Who: who, Last: got.ID}) // the master learns of the end
 
 	say(&rm.FinishMaster{Call: 9, Who: who, Final: rm.Succeeded})
 	say(rm.Stored{Seq: 5})
@@ -110,7 +110,7 @@ func Example() {
 	// application_1700000000000_0001 is FINISHED, SUCCEEDED
 }
 
-// show prints what is to be done.
+// show prints an effect.
 func show(e rm.Effect) {
 	switch e := e.(type) {
 	case *rm.Answer:
@@ -144,7 +144,7 @@ func show(e rm.Effect) {
 	}
 }
 
-// oneQueue is a scheduler that serves one queue first come, first served.
+// oneQueue returns a scheduler that serves one queue first come, first served.
 func oneQueue() *rm.Scheduler {
 	p, err := policies.Load("fifo", nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A container that is not started ends when its time is over, and its kill is remembered for as long again.
+// A container that is not started ends when its time is up, and its kill is remembered for as long again.
 func TestUnstartedContainerExpires(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.ContainerExpiry = heddle.Minute })
 	id, m, home, n := w.job("MAPREDUCE")
@@ -44,12 +44,12 @@ func TestUnstartedContainerExpires(t *testing.T) {
 	}
 }
 
-// A lifetime may end later than the machine's times can say: it is as told, and nothing expires. One that is over is
-// told in stock's words.
+// A lifetime may end later than the machine's times can express: it is shown as set, and nothing expires. A lifetime
+// that is over is reported in stock's words.
 func TestLifetimeOfCenturies(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id := w.submit("SPARK")
-	for _, until := range []int64{clusterBegan + 80*365*86_400_000, 32_503_680_000_000, 1<<63 - 1} { // in 80 years, in 3000
+	for _, until := range []int64{clusterBegan + 80*365*86_400_000, 32_503_680_000_000, 1<<63 - 1} { // in 80 years, in the year 3000
 		c := w.next()
 		w.step(&SetLifetime{Call: c, Who: Person{User: "ann"}, App: id, Until: until})
 		w.done(c)
@@ -72,7 +72,7 @@ func TestLifetimeOfCenturies(t *testing.T) {
 	}
 }
 
-// What was given back before its node came again after a start is forgotten when nodes are no longer waited for.
+// Releases made after a restart, before their node came back, are forgotten when nodes are no longer awaited.
 func TestReleasesAreForgotten(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id, m, home, n := w.job("MAPREDUCE")
@@ -94,7 +94,7 @@ func TestReleasesAreForgotten(t *testing.T) {
 	}
 }
 
-// A counted is something that may expire, and counts how often it is looked at.
+// A counted can expire, and counts how often it is checked.
 type counted struct {
 	expiring
 	looks *int
@@ -105,7 +105,7 @@ func (c counted) expire(m *Machine) heddle.Time {
 	return c.expiring.expire(m)
 }
 
-// A look at what may have expired goes through what is due, however many nodes and containers there are.
+// A check for expired things goes through what is due, however many nodes and containers there are.
 func TestTickCostsWhatIsDue(t *testing.T) {
 	for _, count := range []int{10, 200} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {

@@ -9,14 +9,14 @@ import (
 	"heddle/yarn/ids"
 )
 
-// submits hands an application in for a user.
+// submits submits an application for a user.
 func (w *world) submits(user string, id ids.App) error {
 	w.Helper()
 	_, err := answered[any](w, w.submitAs(user, submission(id, "SPARK"), ""))
 	return err
 }
 
-// An id is for who asked for it, and for nobody else, also once it was used.
+// An id belongs to the user who asked for it, and to nobody else, even after its use.
 func TestIDsOfOthers(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id := w.idFor("ann")
@@ -29,7 +29,7 @@ func TestIDsOfOthers(t *testing.T) {
 	if err := w.submits("bob", id); !errors.As(err, new(*Invalid)) || !strings.Contains(err.Error(), "another user's") {
 		t.Errorf("bob submits what ann has submitted: %v", err)
 	}
-	if err := w.submits("ann", id); err != nil { // her client did not hear the answer
+	if err := w.submits("ann", id); err != nil { // her client did not receive the answer
 		t.Errorf("ann submits again: %v", err)
 	}
 	for _, never := range []ids.App{{Cluster: id.Cluster, Seq: id.Seq + 1}, {Cluster: id.Cluster}, {Cluster: id.Cluster - 1, Seq: 1}, {}} {
@@ -39,8 +39,7 @@ func TestIDsOfOthers(t *testing.T) {
 	}
 }
 
-// A user may have so many ids that are not used, and all users together; the oldest goes first, and what is used counts no
-// more.
+// The number of unused ids is bounded per user and in total; the oldest goes first, and used ids no longer count.
 func TestIDsAreBounded(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	bob := w.idFor("bob")
@@ -72,7 +71,7 @@ func TestIDsAreBounded(t *testing.T) {
 	}
 }
 
-// An id that is not used is good for a day, and one of an earlier start of the same store for an hour after this one.
+// An unused id is valid for a day, and an id of an earlier start of the same store for an hour after this start.
 func TestIDsExpire(t *testing.T) {
 	const before = 1_600_000_000_000
 	w := newWorld(t, "capacity", func(o *Options) { o.Epoch, o.Starts = 1, []int64{before} })

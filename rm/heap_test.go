@@ -8,7 +8,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// heapWorld has masters of MapReduce sized, from 1 MiB on, on a node that holds one.
+// heapWorld returns a world that sizes MapReduce's masters, from 1 MiB on, and a node that holds one.
 func heapWorld(t *testing.T) (*world, *nm) {
 	t.Helper()
 	small := func(s *Scheduler) *Scheduler {
@@ -25,14 +25,14 @@ func heapWorld(t *testing.T) (*world, *nm) {
 	return w, w.node("n1", 4096, 8)
 }
 
-// sized is a submission whose master is made smaller than what it asks for.
+// sized returns a submission whose master is made smaller than requested.
 func sized(id ids.App) Submission {
 	s := submission(id, "MAPREDUCE")
 	s.Facts = heddle.Facts{Maps: 4, MasterHeap: 800}
 	return s
 }
 
-// mastersAre fails unless an application's masters were started in such containers with such heaps, the last one last.
+// mastersAre fails unless an application's masters were started in these containers with these heaps, in order.
 func (w *world) mastersAre(id ids.App, want ...[2]int64) {
 	w.Helper()
 	var got [][2]int64
@@ -56,7 +56,7 @@ var (
 	inFull   = [2]int64{1024, 0}
 )
 
-// failMaster ends the current master with a status, and has the next one begin.
+// failMaster ends the current master with a status, and lets the next one begin.
 func (n *nm) failMaster(id ids.App, status int32) {
 	n.w.Helper()
 	n.run(n.w.app(id).Master)
@@ -67,8 +67,8 @@ func (n *nm) failMaster(id ids.App, status int32) {
 	n.beat()
 }
 
-// A master that was made smaller and fails by itself is followed by one that has what was asked for. That failure is not
-// counted: the application may lose as many as it might have lost otherwise.
+// A master that was made smaller and fails by its own fault is followed by one with the size asked for. That failure is
+// not counted: the application may lose as many attempts as otherwise.
 func TestFullAfterFailure(t *testing.T) {
 	for _, status := range []int32{1, 137, 255, int32(heddle.KilledOverPhysical), exitInvalid} {
 		w, n := heapWorld(t)
@@ -96,7 +96,7 @@ func TestFullAfterFailure(t *testing.T) {
 	}
 }
 
-// A master that was lost for what others did says nothing of its size.
+// A master lost through the fault of others says nothing about its size.
 func TestSizedAgainAfterALoss(t *testing.T) {
 	for _, status := range []heddle.ExitStatus{heddle.Aborted, heddle.Preempted, heddle.DisksFailed, heddle.KilledByRM} {
 		w, n := heapWorld(t)
@@ -111,8 +111,7 @@ func TestSizedAgainAfterALoss(t *testing.T) {
 	}
 }
 
-// The end of its only attempt is the end of an application: its master has what it asks for. So has one whose command
-// cannot be changed.
+// A master gets what it asks for if its application has only one attempt, or if its command cannot be changed.
 func TestMastersThatAreNotSized(t *testing.T) {
 	for _, change := range []func(*Submission){
 		func(s *Submission) { s.MaxAttempts = 1 },
@@ -129,7 +128,7 @@ func TestMastersThatAreNotSized(t *testing.T) {
 	}
 }
 
-// A heap is never larger than what its command said.
+// A heap is never larger than its command says.
 func TestHeapWithinWhatWasAsked(t *testing.T) {
 	w, n := heapWorld(t)
 	s := sized(w.newID())
@@ -139,8 +138,8 @@ func TestHeapWithinWhatWasAsked(t *testing.T) {
 	w.mastersAre(s.ID, [2]int64{384, 100})
 }
 
-// What its first master failed in is known after a start: the second has what was asked for, whether it waited when the
-// ResourceManager stopped, or was at work and failed then.
+// The heap in which the first master failed is known after a restart: the second gets what was asked for, whether it
+// was waiting when the ResourceManager stopped, or was running and failed then.
 func TestFullAfterAStart(t *testing.T) {
 	w, n := heapWorld(t)
 	id := w.newID()
@@ -160,8 +159,8 @@ func TestFullAfterAStart(t *testing.T) {
 	}
 }
 
-// A master that was at work in a smaller container when the ResourceManager stopped, and fails after the start, is followed
-// by one that has what was asked for too.
+// A master that was running in a smaller container when the ResourceManager stopped, and fails after the restart, is
+// also followed by one with the size asked for.
 func TestFailureAfterAStart(t *testing.T) {
 	w, n := heapWorld(t)
 	id := w.newID()
@@ -185,7 +184,7 @@ func TestFailureAfterAStart(t *testing.T) {
 	}
 }
 
-// What masters of a user and name took, and what was too little for one, is known of the next.
+// What masters of a user and name used, and what was too little for one, is known for the next.
 func TestHeapsAreRemembered(t *testing.T) {
 	w, n := heapWorld(t)
 	run := func() ids.App {
@@ -216,7 +215,7 @@ func TestHeapsAreRemembered(t *testing.T) {
 	w.mastersAre(run(), [2]int64{2*208 + 1 + 176, 2*208 + 1}) // twice what was too small
 }
 
-// A job whose tasks may run in its master has the master that it asks for.
+// A job whose tasks may run in its master gets the master that it asks for.
 func TestUberJobsAreNotSized(t *testing.T) {
 	for uber, want := range map[bool][2]int64{false: cutTo384, true: inFull} { // order: each by itself
 		w, n := heapWorld(t)

@@ -8,7 +8,7 @@ import (
 	"heddle"
 )
 
-// A ring as it is looked after: keys are made when the machine asks, at once or later, or not.
+// A ringShell handles a ring: keys are made when the machine asks, at once or later, or not.
 type ringShell struct {
 	m   *Machine
 	now heddle.Time
@@ -28,7 +28,7 @@ func newRingShell(k KeyState) *ringShell {
 	return &ringShell{m: m}
 }
 
-// at lets the machine roll its keys at a time, and returns what it wants done.
+// at makes the machine roll its keys at a time, and returns what it wants done.
 func (s *ringShell) at(t heddle.Time) []Effect {
 	s.now, s.m.now = t, t
 	s.m.roll()
@@ -46,7 +46,7 @@ func TestKeysRoll(t *testing.T) {
 	if s.m.keyDue() != due || len(s.at(due-1)) > 0 {
 		t.Fatalf("due %v, or something done before", s.m.keyDue())
 	}
-	second := int32(-1 << 31) // ids go round
+	second := int32(-1 << 31) // ids wrap around
 	if got := s.at(due); len(got) != 1 || got[0] != (MakeKey{MasterRing, second}) || len(s.at(due+1)) > 0 || s.m.keyDue() != never {
 		t.Fatalf("not one next key: %v", got)
 	}
@@ -70,7 +70,7 @@ func TestKeysRoll(t *testing.T) {
 	}
 }
 
-// A next key that was there before the start is next for the whole overlap again.
+// A next key from before the restart stays next for the whole overlap again.
 func TestNextKeyOfBeforeTheStart(t *testing.T) {
 	next := int32(8)
 	s := newRingShell(KeyState{Current: 7, Next: &next})
@@ -82,8 +82,8 @@ func TestNextKeyOfBeforeTheStart(t *testing.T) {
 	}
 }
 
-// However late the machine is looked after and however long a key takes: a key is known to be next for the overlap
-// before it is the current one, and keys follow one another.
+// However late the machine is served and however long a key takes: a key is known as next for the overlap before it
+// becomes current, and keys follow one another.
 func TestKeysAreNextForTheOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newRingShell(KeyState{Current: 1})

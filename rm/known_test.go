@@ -8,7 +8,7 @@ import (
 	"heddle"
 )
 
-// What is known is said in words, each part of it only where there is something to say.
+// What is known is put into words, each part only if there is something to say.
 func TestKnownInWords(t *testing.T) {
 	w := Words{
 		Amount: func(a Amount) string { return "<" + strconv.FormatInt(a.MemoryMiB, 10) + ">" }, Bytes: func(n int64) string { return strconv.FormatInt(n>>20, 10) + " MiB" },
@@ -40,7 +40,7 @@ func TestKnownInWords(t *testing.T) {
 	}
 }
 
-// Each thing that nodes can do has words of its own.
+// Each capability of nodes has its own words.
 func TestCapTexts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range heddle.AllCaps.Names() {
@@ -55,7 +55,7 @@ func TestCapTexts(t *testing.T) {
 	}
 }
 
-// What the last application of a user and name came to is told with the next one.
+// The results of the last application of a user and name are told with the next one.
 func TestLastIsTold(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	home := w.node("n1", 16384, 16)

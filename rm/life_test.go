@@ -12,7 +12,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A kill that came while the submission was being stored is answered when it is stored itself.
+// A kill that came while the submission was being stored is answered when the kill itself is stored.
 func TestKillWhileStored(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	w.slow = true
@@ -36,8 +36,8 @@ func TestKillWhileStored(t *testing.T) {
 	}
 }
 
-// How many applications were submitted to a queue is counted once and for all, for those who look at how fast it grows: one that
-// is moved to another queue was not submitted to that.
+// The number of applications submitted to a queue only grows, for those who watch its growth: an application moved to
+// another queue does not count as submitted there.
 func TestSubmittedOnlyGrows(t *testing.T) {
 	w := newWorld(t, "fair", func(o *Options) { o.Scheduler = testScheduler(t, "fair", "root.b") })
 	first, second := w.submit("SPARK"), w.submit("SPARK")
@@ -65,8 +65,8 @@ func TestSubmittedOnlyGrows(t *testing.T) {
 	}
 }
 
-// What changes of an application that lives is shown when it is stored, and not before: a start that comes between would
-// take back what somebody has seen.
+// A change of a live application is shown when it is stored, and not before: a restart in between would take back what
+// somebody has seen.
 func TestChangesAreShownWhenStored(t *testing.T) {
 	w := newWorld(t, "fair", func(o *Options) { o.Scheduler = testScheduler(t, "fair", "root.b") })
 	id := w.newID()
@@ -119,7 +119,7 @@ func TestChangesAreShownWhenStored(t *testing.T) {
 	}
 }
 
-// A lifetime counts once it is stored: what is shown is what happens.
+// A lifetime takes effect once it is stored: what is shown is what happens.
 func TestLifetimeCountsWhenStored(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id, _, _, _ := w.job("SPARK")
@@ -139,7 +139,7 @@ func TestLifetimeCountsWhenStored(t *testing.T) {
 	}
 }
 
-// What is written of an application while its end is being stored, or after, says that it is over.
+// What is written about an application while its end is being stored, or later, says that it is over.
 func TestRecordOfAnEnd(t *testing.T) {
 	for _, x := range []struct {
 		state, target appState
@@ -179,7 +179,7 @@ func TestHostLists(t *testing.T) {
 	}
 }
 
-// A sick node that registers again and says nothing of its health is as sick as before.
+// A sick node that registers again without reporting its health is as sick as before.
 func TestStillSick(t *testing.T) {
 	w := newWorld(t, "fifo", nil)
 	n := w.node("n1", 4096, 4)
@@ -188,13 +188,13 @@ func TestStillSick(t *testing.T) {
 	if p := w.m.View().Nodes()[0]; p.State != "UNHEALTHY" || p.Health != "its disk is full" {
 		t.Errorf("it is %s: %s", p.State, p.Health)
 	}
-	n.beat() // which says that it is well
+	n.beat() // reports that it is healthy
 	if p := w.m.View().Nodes()[0]; p.State != "RUNNING" {
 		t.Errorf("it is %s", p.State)
 	}
 }
 
-// Numbers begin anew once most of those that have one are gone: what is there goes on, and the tables stay small.
+// Numbers are given anew once most of the numbered things are gone: what exists continues, and the tables stay small.
 func TestTidy(t *testing.T) {
 	w := newWorld(t, "heddle", nil)
 	id, m, home, n := w.job("MAPREDUCE")
@@ -220,11 +220,10 @@ func TestTidy(t *testing.T) {
 	home.beat()
 }
 
-// Another core owes a master what the one before did: nothing that was delivered is granted again, and what was not
-// fetched is.
+// A new core owes a master what the last one did: it grants again what was not fetched, but nothing that was delivered.
 func TestOwedByTheNextCore(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
-	id, m, _, n := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 on the other
+	id, m, _, n := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 GiB on the other
 	rebuild := func() {
 		t.Helper()
 		c := w.next()
@@ -246,7 +245,7 @@ func TestOwedByTheNextCore(t *testing.T) {
 	n.run(held)
 	n.beat()
 	n.exit(held, 0)
-	n.beat() // which has room for one: it is granted, and nobody fetches it
+	n.beat() // has room for one: it is granted, and nobody fetches it
 	rebuild()
 	p := m.ask()
 	if got := len(p.Granted); got != 1 {
@@ -266,8 +265,8 @@ func TestOwedByTheNextCore(t *testing.T) {
 	}
 }
 
-// Another core is told how large a job is whose first master waits, as the one before was. Of one whose master runs it is not, since
-// it is not told how much of it is done.
+// A new core is told the size of a job whose first master waits, as the last one was. It is not told that of a job
+// whose master runs, because it does not know how much of the job is done.
 func TestSizesForTheNextCore(t *testing.T) {
 	w := newWorld(t, "heddle", nil)
 	home := w.node("n1", 2<<10, 2)
@@ -303,7 +302,7 @@ func TestSizesForTheNextCore(t *testing.T) {
 	}
 }
 
-// What one master has the machine keep is bounded over all its calls.
+// What one master makes the machine keep is bounded over all its calls.
 func TestTableIsBounded(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	_, m, _, n := w.job("SPARK")
@@ -335,7 +334,7 @@ func TestTableIsBounded(t *testing.T) {
 	}
 	m.ask(many("host", maxTableRows/2-10)...)
 	m.ask(many("more", maxTableRows/2-10)...)
-	m.ask(many("more", maxTableRows/2-10)...) // the same rows once more take no more room
+	m.ask(many("more", maxTableRows/2-10)...) // the same rows once more need no more room
 	refused(Allocate{Ask: many("most", 1000)}, classInvalidAsk)
 	keys := make([]Request, maxTableKeys+1)
 	for i := range keys {
@@ -353,8 +352,8 @@ func TestTableIsBounded(t *testing.T) {
 	}
 }
 
-// Priorities and allocation ids of which nothing is waited for any more do not count for what a master may ask for, whether
-// it takes the rows back or not.
+// Priorities and allocation ids for which nothing is awaited any more do not count towards what a master may ask for,
+// whether or not it withdraws the rows.
 func TestServedKeysDoNotCount(t *testing.T) {
 	const each = 200
 	for name, c := range map[string]struct{ ids, back bool }{
@@ -400,13 +399,13 @@ func TestServedKeysDoNotCount(t *testing.T) {
 	}
 }
 
-// isInvalid reports whether an error is of a Java class.
+// isInvalid reports whether an error has a Java class.
 func isInvalid(err error, class string) bool {
 	bad := (*Invalid)(nil)
 	return errors.As(err, &bad) && bad.Class == class
 }
 
-// What becomes of applications is counted by the queues there are, not by those that users make up.
+// The outcomes of applications are counted by existing queues, not by queues that users make up.
 func TestCountsAreOfQueues(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id := w.newID()
@@ -419,7 +418,7 @@ func TestCountsAreOfQueues(t *testing.T) {
 	}
 }
 
-// Where the queue's order goes by its configuration, it is told by that; what has no bound has the cluster's.
+// If the queue's order follows its configuration, the configured order is shown; what has no bound gets the cluster's.
 func TestWhyNames(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	w.node("n1", 65536, 8)
@@ -449,7 +448,7 @@ func TestWhyNames(t *testing.T) {
 	}
 }
 
-// While the store has no room, nothing new is taken in; kills and ends are. It is said once.
+// While the store has no room nothing new is accepted, except kills and ends. This is logged once.
 func TestStoreShort(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	running, first := w.submit("SPARK"), w.newID()
@@ -478,7 +477,7 @@ func TestStoreShort(t *testing.T) {
 		w.step(f(c))
 		refused(c)
 	}
-	w.done(w.submitAs("ann", submission(running, "SPARK"), "")) // it is there already
+	w.done(w.submitAs("ann", submission(running, "SPARK"), "")) // it exists already
 	w.done(w.kill(running))
 	w.step(StoreShort{})
 	w.done(w.submitAs("ann", submission(first, "SPARK"), ""))
@@ -493,7 +492,7 @@ func TestStoreShort(t *testing.T) {
 	}
 }
 
-// A master that is done and is lost with its node, while its application still holds a reservation elsewhere.
+// A master that is done is lost with its node while its application still holds a reservation elsewhere.
 func TestLostWithReservation(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	_, m, home, other := w.job("MAPREDUCE")
@@ -512,7 +511,7 @@ func TestLostWithReservation(t *testing.T) {
 	}
 }
 
-// An application that may have one attempt is over with it, whosever fault that was: its end says how many there were.
+// An application with only one attempt ends with it, whosever fault that was: its end says how many there were.
 func TestOnlyAttempt(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	home := w.node("n1", 2048, 4)
@@ -528,8 +527,8 @@ func TestOnlyAttempt(t *testing.T) {
 	}
 }
 
-// An application whose masters go on failing, and not too often to go on, keeps a bounded number of attempts here and in the
-// store: those that count, and the last ones.
+// An application whose masters keep failing, but not too often to continue, keeps a bounded number of attempts here and
+// in the store: those that count, and the last ones.
 func TestAttemptsAreBounded(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id := w.newID()

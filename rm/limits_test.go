@@ -10,7 +10,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// from has a NodeManager register from an address, and returns why it was turned away.
+// from makes a NodeManager register from an address, and returns why it was refused.
 func (w *world) from(addr, host string, port int32) string {
 	w.Helper()
 	q := &RegisterNode{Call: w.next(), Node: ids.Node{Host: host, Port: port}, Names: []string{host}, From: addr, Total: heddle.Of(8192, 8000)}
@@ -22,7 +22,7 @@ func (w *world) from(addr, host string, port int32) string {
 	return p.Refused
 }
 
-// So many NodeManagers that nobody knows may come from one address. The refusal says what raises the limit.
+// Only so many unknown NodeManagers may come from one address. The refusal says what raises the limit.
 func TestNodesPerAddress(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.NodesPer = 3 })
 	for i := range 3 {
@@ -49,8 +49,8 @@ func TestNodesPerAddress(t *testing.T) {
 	w.check()
 }
 
-// Where an address has as many NodeManagers as it may, those that come back on another port are taken in, whether they left or
-// were ended. Beside one that reports another one is new.
+// If an address has as many NodeManagers as it may, those that come back on another port are accepted, whether they
+// left or were killed. Beside a reporting NodeManager another one counts as new.
 func TestNodesThatComeBack(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.NodesPer = 3 })
 	hosts := []string{"a", "b", "c"}
@@ -67,7 +67,7 @@ func TestNodesThatComeBack(t *testing.T) {
 		w.step(&UnregisterNode{Call: w.next(), Node: ids.Node{Host: host, Port: 1}})
 	}
 	all(2)
-	w.sleep(5 * heddle.Second) // they are ended, and nobody is told
+	w.sleep(5 * heddle.Second) // they are killed, and nobody is told
 	all(3)
 	if why := w.from("10.0.0.1", "a", 4) + w.from("10.0.0.1", "d", 1); strings.Count(why, "limits.nodes_per_address") != 2 {
 		t.Errorf("one beside another one, and another host: %q", why)
@@ -76,13 +76,13 @@ func TestNodesThatComeBack(t *testing.T) {
 		t.Errorf("%d nodes are known, not those that report and those that were ended", n)
 	}
 	w.sleep(newNodesTime)
-	all(4) // those before are lost
+	all(4) // the previous ones are lost
 	if n := w.m.quarters["10.0.0.1"].nodes; n != 3 {
 		t.Errorf("%d nodes are known, not those that report", n)
 	}
 }
 
-// A host may bring its NodeManager back on another port, and not again and again.
+// A host may bring its NodeManager back on another port, but not again and again.
 func TestNewNodesInAnHour(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.NodesPer = 3 })
 	port := int32(1)
@@ -105,7 +105,7 @@ func TestNewNodesInAnHour(t *testing.T) {
 	w.check()
 }
 
-// However one address makes NodeManagers up, it leaves no more behind in an hour than its hosts may come back, and new ones.
+// However one address invents NodeManagers, it leaves no more behind in an hour than its allowed new ones and returns.
 func TestMadeUpNodes(t *testing.T) {
 	const most, tries = 20, 25_000
 	for name, next := range map[string]func(i int) (host string, port int32){
@@ -136,7 +136,7 @@ func TestMadeUpNodes(t *testing.T) {
 	}
 }
 
-// Whoever is on the list of hosts to include is known.
+// NodeManagers on the include list are known.
 func TestListedNodes(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) {
 		o.Config.NodesPer = 1
@@ -156,7 +156,7 @@ func (w *world) submitBytes(user string, bytes int) (ids.App, error) {
 	return s.ID, err
 }
 
-// refusedFor wants an error that refuses, and says what for.
+// refusedFor fails unless an error refuses something and names what for.
 func refusedFor(t *testing.T, err error, what string) {
 	t.Helper()
 	if bad := (*Invalid)(nil); !errors.As(err, &bad) || bad.Class != classYarn || !strings.Contains(err.Error(), what) {
@@ -164,8 +164,8 @@ func refusedFor(t *testing.T, err error, what string) {
 	}
 }
 
-// The submissions of all users have so many bytes, whatever names they go by. Those that are over make room, and a restart knows how
-// many there are.
+// The submissions of all users have at most so many bytes, whatever their users' names. Completed ones make room, and a
+// restart recounts them.
 func TestStoredInAll(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.Stored = 1000 })
 	first, err := w.submitBytes("ann", 600)
@@ -186,7 +186,7 @@ func TestStoredInAll(t *testing.T) {
 	}
 }
 
-// What stays of a submission once the application is over is bounded by itself: no limit counts it then.
+// What is kept of a submission after the application's end is bounded by itself, because no limit counts it then.
 func TestWhatStays(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	for key, change := range map[string]func(*Submission){
@@ -206,7 +206,7 @@ func TestWhatStays(t *testing.T) {
 	}
 }
 
-// What a submission may say, and what is refused and what is cut of one that says more, as docs/protocols.md has it.
+// What a submission may say, and what is refused or cut in one that says more, as in docs/protocols.md.
 func TestBoundsOfSubmissions(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	for why, change := range map[string]func(*Submission){
@@ -231,7 +231,7 @@ func TestBoundsOfSubmissions(t *testing.T) {
 	}
 }
 
-// A user has so many applications that are not over, and so many bytes of submissions; others have their own.
+// A user may have so many unfinished applications, and so many bytes of submissions; other users have their own.
 func TestSharesOfUsers(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.AppsPer, o.Config.StoredPer = 2, 1000 })
 	first, err := w.submitBytes("ann", 600)

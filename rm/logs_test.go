@@ -7,7 +7,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// logs has a node tell how far it is with an application's logs.
+// logs makes a node report its progress with an application's logs.
 func (n *nm) logs(id ids.App, status string) {
 	n.w.Helper()
 	q := &BeatNode{Call: n.w.next(), Node: n.id, Last: n.last, Health: Health{Said: true}, Logs: []LogNews{{id, status}}, Partial: true}
@@ -16,8 +16,8 @@ func (n *nm) logs(id ids.App, status string) {
 	n.last = p.ID
 }
 
-// An application's logs are collected when every node that ran something of it has collected its own, and the application is
-// over: who moves them away sooner loses what comes later.
+// An application's logs are collected when every node that ran something of it has collected its own, and the
+// application is over: moving them away earlier would lose later ones.
 func TestLogsAreOfAllNodes(t *testing.T) {
 	for _, c := range []struct {
 		first, second, want string
@@ -52,7 +52,7 @@ func TestLogsAreOfAllNodes(t *testing.T) {
 	}
 }
 
-// A node that is gone says nothing more, and is not waited for without end.
+// A node that is gone says nothing more, and is not awaited for ever.
 func TestLogsThatDoNotCome(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.LogAggregation = true })
 	id, m, home, other := w.job("MAPREDUCE")
@@ -74,8 +74,8 @@ func TestLogsThatDoNotCome(t *testing.T) {
 	}
 }
 
-// After a start it is not known which nodes ran something of an application that was over. They tell when they register, and
-// what they tell counts when all have had the time to.
+// After a restart it is unknown which nodes ran something of a completed application. They report it when they
+// register, and their reports count once all have had time.
 func TestLogsAfterAStart(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.LogAggregation = true })
 	id, m, home, other := w.job("MAPREDUCE")
@@ -99,7 +99,7 @@ func TestLogsAfterAStart(t *testing.T) {
 	}
 }
 
-// One that went on over a start is as any other: the nodes of it have come back.
+// An application that lived through a restart is like any other: its nodes have come back.
 func TestLogsOverAStart(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.LogAggregation = true })
 	id, m, home, other := w.job("MAPREDUCE")
@@ -119,7 +119,7 @@ func TestLogsOverAStart(t *testing.T) {
 	}
 }
 
-// Where logs are not collected nothing else is said of them.
+// If logs are not collected, nothing else is said about them.
 func TestLogsAreNotCollected(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id, _, home, _ := w.job("MAPREDUCE")

@@ -8,7 +8,7 @@ import (
 )
 
 // Whatever numbers applications have, and in whatever order they come and go, each is found by its id, and the list is
-// not much longer than there are numbers between the first and the last.
+// not much longer than the range between the first number and the last.
 func TestRecent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 0))
 	m := &Machine{began: 5, byApp: map[ids.App]*app{}}

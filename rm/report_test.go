@@ -13,8 +13,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// What is told of an application, an explanation and a queue can be read back, in the same words, and lists are lists
-// where there is nothing in them.
+// The reports of applications, explanations and queues can be read back, in the same words, and empty lists stay lists.
 func TestReportsInJSON(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	n := w.node("n1", 1024, 4)
@@ -75,8 +74,8 @@ func TestLogsURL(t *testing.T) {
 	}
 }
 
-// The containers of an attempt are listed in pieces, whatever start they are of, as they would be at once. Where the store
-// went back, that start may be a later one.
+// The containers of an attempt, from whatever start, are listed in pieces as they would be at once. If the store went
+// back in time, that start may be a later one.
 func TestContainersInPieces(t *testing.T) {
 	for _, back := range []int64{0, 2} {
 		w := newWorld(t, "capacity", func(o *Options) { o.Epoch = 2 })
@@ -136,7 +135,7 @@ func wantInPieces(t *testing.T, w *world, id ids.Attempt) {
 	}
 }
 
-// A queue that could have queues and has none lets in no application: it does not let in those of all.
+// A parent queue without children lets in no application, rather than those of all queues.
 func TestLeaves(t *testing.T) {
 	queues := []QueueReport{
 		{QueueInfo: QueueInfo{Path: "root"}},

@@ -11,7 +11,7 @@ import (
 // each is what one task asks for.
 var each = heddle.Of(1024, 1000)
 
-// submitNamed hands an application in, whose master starts, and returns what its core was told of the last run.
+// submitNamed submits an application, whose master starts, and returns what its core was told about the last run.
 func (w *world) submitNamed(user, name string, home *nm) (*am, heddle.LastRun) {
 	w.Helper()
 	s := submission(w.idFor(user), "MAPREDUCE")
@@ -23,7 +23,7 @@ func (w *world) submitNamed(user, name string, home *nm) (*am, heddle.LastRun) {
 	return w.master(s.ID), last
 }
 
-// finish has a master say that it is done, and end.
+// finish makes a master unregister and end.
 func (m *am) finish(home *nm) {
 	m.w.Helper()
 	q := &FinishMaster{Call: m.w.next(), Who: m.who, Final: Succeeded}
@@ -33,7 +33,7 @@ func (m *am) finish(home *nm) {
 	home.beat()
 }
 
-// once is an application that asks for so many tasks at once, none for 0, and ends.
+// once runs an application that asks for so many tasks at once, none for 0, and ends.
 func (w *world) once(user, name string, home *nm, tasks int32) heddle.LastRun {
 	w.Helper()
 	m, last := w.submitNamed(user, name, home)
@@ -44,13 +44,13 @@ func (w *world) once(user, name string, home *nm, tasks int32) heddle.LastRun {
 	return last
 }
 
-// askedFor is what a last run tells that asked for so many tasks first, and for so many at the most.
+// askedFor returns a last run that asked for so many tasks first, and for at most so many.
 func askedFor(first, most int32) heddle.LastRun {
 	return heddle.LastRun{First: each.Times(int64(first)), Most: each.Times(int64(most)), Containers: most}
 }
 
-// An application is told of the last ones of its user and name: what the last asked for first, and the most that one of the
-// last two asked for, since one that failed or was killed early asked for a part alone.
+// An application is told about the last ones of its user and name: what the last one asked for first, and the most that
+// one of the last two asked for, since one that failed or was killed early asked for only part of it.
 func TestLastRuns(t *testing.T) {
 	w := newWorld(t, "heddle", nil)
 	home := w.node("n1", 32<<10, 64)
@@ -82,13 +82,13 @@ func TestLastRuns(t *testing.T) {
 	}
 }
 
-// What is asked for first is known as soon as it is; what is asked for later counts for the most alone.
+// The first request is known as soon as it is made; later requests count only towards the most.
 func TestLastRunWhileOneRuns(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	home := w.node("n1", 32<<10, 64)
 	m, _ := w.submitNamed("ann", "report", home)
 	m.ask(row(20, "*", 1024, 4))
-	m.ask(row(20, "*", 1024, 0), row(10, "*", 1024, 6)) // beside the four that it was given
+	m.ask(row(20, "*", 1024, 0), row(10, "*", 1024, 6)) // beside the four that it was granted
 	other, told := w.submitNamed("ann", "report", home)
 	if want := (heddle.LastRun{First: each.Times(4)}); told != want {
 		t.Errorf("while one runs another is told %+v, want %+v", told, want)
@@ -103,7 +103,7 @@ func TestLastRunWhileOneRuns(t *testing.T) {
 	}
 }
 
-// What was kept is told after a start and by another core, to those that wait, that run and that come.
+// What was kept is told after a restart and by a new core, to applications that wait, that run and that are submitted.
 func TestLastRunsAreKept(t *testing.T) {
 	w := newWorld(t, "heddle", nil)
 	home := w.node("n1", 32<<10, 64)
@@ -123,18 +123,18 @@ func TestLastRunsAreKept(t *testing.T) {
 	told("after a refresh", askedFor(2, 6))
 
 	w.restart(heddle.Second)
-	told("after a start", askedFor(6, 6)) // that it asked for two first was not kept yet
+	told("after a start", askedFor(6, 6)) // its first request for two was not kept yet
 	home.register(32<<10, 64, found(master, 0))
 	running.register()
 	running.ask(row(20, "*", 1024, 1))
 	running.finish(home)
-	// Nobody knows any more what it asked for in all: it counts for no less than the one before it.
+	// What it asked for in total is no longer known: it counts for no less than the one before it.
 	if got := w.once("ann", "report", home, 1); got != askedFor(6, 6) {
 		t.Errorf("after a start one that comes is told %+v, want %+v", got, askedFor(6, 6))
 	}
 }
 
-// refresh has the configuration be read again, as it is.
+// refresh reloads the configuration, unchanged.
 func (w *world) refresh() error {
 	sch, err := w.m.sch.Rebuild(nil)
 	if err != nil {
@@ -146,15 +146,15 @@ func (w *world) refresh() error {
 	return err
 }
 
-// ends is an application that ends having asked for so many tasks, without its life.
+// ends ends an application that asked for so many tasks, without its life.
 func (m *Machine) ends(user, name string, tasks int32) []Change {
 	return m.keepRun(&app{
 		user: user, Submission: Submission{Facts: heddle.Facts{Name: name}}, most: demand{each.Times(int64(tasks)), tasks},
 	})
 }
 
-// Of as many users and names as may be something is kept, in the store too. What was noted longest ago goes first, in the
-// same Store as what it makes room for.
+// Something is kept for at most so many users and names, in the store too. What was noted longest ago goes first, in
+// the same Store as what it makes room for.
 func TestBoundOfRuns(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	kept := map[RunKey]RunRecord{}
@@ -189,7 +189,7 @@ func TestBoundOfRuns(t *testing.T) {
 	if _, ok := kept[RunKey{"ann", "nightly"}]; !ok {
 		t.Error("one that comes again and again is forgotten")
 	}
-	// A store that has more, as one may that another program wrote, is brought down to what may be.
+	// A store that holds more, perhaps written by another program, is reduced to the limit.
 	more := []RunRecord{{RunKey: RunKey{"ann", "oldest"}, Ended: -1}}
 	for _, r := range kept { // order: they are sorted by when they ended
 		more = append(more, r)
@@ -201,7 +201,7 @@ func TestBoundOfRuns(t *testing.T) {
 	}
 }
 
-// Whatever there is in what is told of last runs, all of it is kept.
+// Everything that is told about last runs is kept.
 func TestRunRecordHasAll(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.ExtraResources = []string{"gpu"} })
 	r := w.m.past.note(RunKey{"ann", "report"})
@@ -225,7 +225,7 @@ func TestRunRecordHasAll(t *testing.T) {
 	}
 }
 
-// What else is noted of an application while it runs is told at once and kept with its end, though it asked for nothing.
+// Anything else noted about a running application is told at once and kept with its end, even if it asked for nothing.
 func TestRemember(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	home := w.node("n1", 32<<10, 64)

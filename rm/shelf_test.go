@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A book is something on a shelf.
+// A book is an item on a shelf.
 type book struct{ n, version int }
 
 type title int
@@ -14,7 +14,7 @@ type title int
 func (n book) key() title           { return title(n.n) }
 func (k title) Compare(o title) int { return int(k - o) }
 
-// A shelf has what was put there, in order, and whoever looked at it before sees what was there then.
+// A shelf has the items put there, in order, and an earlier snapshot keeps the items of its time.
 func TestShelf(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	var s shelf[title, book]

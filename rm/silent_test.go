@@ -8,11 +8,11 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Nothing more starts on a node that misses its reports, though it is the roomiest and no longer alive as far as anybody
-// can tell; what runs there goes on. With its next report it has work again.
+// Nothing more starts on a node that misses its heartbeats, even if it has the most room and seems alive; what runs
+// there continues. With its next heartbeat it gets work again.
 func TestNothingStartsOnSilentNodes(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.Silence = 10 * heddle.Second })
-	id, m, home, other := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 on the other
+	id, m, home, other := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 GiB on the other
 	task := other.task(m)
 	places := func(p *Allocated) (out []ids.Node) {
 		for _, c := range p.Granted {

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// A life is the states of one kind of thing and what they may become.
+// A life holds the states of one kind of thing and their transitions.
 type life struct {
 	names  []string
 	next   []next
-	finals int // how many states, the last ones, nothing follows
+	finals int // number of final states, which come last
 	become func(from, to int)
 }
 
@@ -24,8 +24,8 @@ var lives = map[string]life{
 	},
 }
 
-// Every state has a name of its own and an entry in the table, which names no other; every state can be reached from
-// the first; from every one a life can end, and what has ended stays as it is.
+// Every state has its own name and an entry in the table, which has no other entries; every state can be reached from
+// the first; from every state a life can end, and final states stay as they are.
 func TestTransitionTables(t *testing.T) {
 	for what, l := range lives {
 		if len(l.next) != len(l.names) {
@@ -61,7 +61,7 @@ func TestTransitionTables(t *testing.T) {
 	}
 }
 
-// reached says of every state whether it is one, or can be reached from it.
+// reached says for every state whether it is from, or can be reached from it.
 func reached(table []next, from int) []bool {
 	out := make([]bool, len(table))
 	out[from] = true
@@ -78,7 +78,7 @@ func reached(table []next, from int) []bool {
 	return out
 }
 
-// What the table has is done, and a state may stay what it is; all else panics and says what was wrong.
+// Transitions in the table are made, and a state may stay as it is; everything else panics and says what was wrong.
 func TestForbiddenTransitionsPanic(t *testing.T) {
 	for what, l := range lives {
 		for from := range l.names {
@@ -95,7 +95,7 @@ func TestForbiddenTransitionsPanic(t *testing.T) {
 	}
 }
 
-// panics is what f panics with, "" for nothing.
+// panics returns what f panics with, "" for nothing.
 func panics(f func()) (with string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -106,7 +106,7 @@ func panics(f func()) (with string) {
 	return ""
 }
 
-// An end is an end: clients see it, and nothing that is over is over again.
+// An end is an end: clients see it, and nothing ends twice.
 func TestStatesOfAnEnd(t *testing.T) {
 	for s := range appState(len(appNames)) {
 		a := &app{state: s, before: AppRunning}

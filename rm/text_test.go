@@ -17,7 +17,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Sentences read as package fmt would write them.
+// Sentences read as package fmt would format them.
 func TestText(t *testing.T) {
 	app := ids.App{Cluster: 1, Seq: 2}
 	for _, x := range []struct {
@@ -32,7 +32,7 @@ func TestText(t *testing.T) {
 		{"the queue %q", []any{"a\"b\n%s"}},
 		{"%s is %s", []any{app, appRunning}},
 		{"no: %s", []any{errors.New("it fell over")}},
-		{"%s%s", []any{"100%", "s %d"}}, // what is put in is not looked into
+		{"%s%s", []any{"100%", "s %d"}}, // values are not interpreted
 	} {
 		if got, want := text(x.format, x.args...), fmt.Sprintf(x.format, x.args...); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -43,7 +43,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A text is cut at the end of a character, and no shorter than it must be.
+// A text is cut at a character boundary, and no shorter than needed.
 func TestClip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, n := rapid.String().Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "bytes")
@@ -59,10 +59,10 @@ func TestClip(t *testing.T) {
 	})
 }
 
-// formatted are the functions that put values into a sentence, and which of their arguments is the sentence.
+// formatted lists the functions that format sentences, and which of their arguments is the sentence.
 var formatted = map[string]int{"text": 0, "invalid": 1, "refuseNode": 0, "resync": 0, "that": 1}
 
-// Every sentence of the package has as many places as values, and none that text does not know.
+// Every sentence of the package has as many verbs as values, and only verbs that text knows.
 func TestSentencesHaveTheirValues(t *testing.T) {
 	paths, err := filepath.Glob("*.go")
 	if err != nil {
@@ -94,7 +94,7 @@ func TestSentencesHaveTheirValues(t *testing.T) {
 	}
 }
 
-// called is the name of the function or method that is called. The machine's own method text is about amounts.
+// called returns the name of the called function or method. The machine's own method text is about amounts.
 func called(call *ast.CallExpr) string {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:

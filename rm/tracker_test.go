@@ -7,12 +7,12 @@ import (
 	"heddle"
 )
 
-// What a NodeManager measures of its containers reaches the core in processors of its machine, where a policy goes by
-// it. Nonsense leaves what was said before.
+// What a NodeManager measures of its containers reaches the core in processors of its machine, if a policy uses it.
+// Nonsense leaves the last value.
 func TestNodeUsage(t *testing.T) {
 	for _, c := range []struct {
 		profile  string
-		physical int64 // processors; 0 = the node does not say
+		physical int64 // processors; 0 = unknown
 		said     float32
 		heard    int64
 	}{
@@ -44,8 +44,8 @@ func TestNodeUsage(t *testing.T) {
 	}
 }
 
-// What is used of the whole machine tells what others use of it, and what nobody does. A node that does not measure it says
-// 0 or less; of one that does not say how many processors it has nothing follows. What was known before is forgotten then.
+// The use of the whole machine shows what others use of it and what is idle. A node that does not measure it says 0 or
+// less; nothing follows for a node that does not say how many processors it has. Earlier values are forgotten then.
 func TestNodeUsageOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		physical     int64
@@ -86,7 +86,7 @@ func TestNodeUsageOfOthers(t *testing.T) {
 	}
 }
 
-// A node that was lost and is back has used nothing yet, and says the same as before: it is heard again.
+// A node that was lost and is back has used nothing yet, and reports the same as before: it is heard again.
 func TestNodeUsageAfterLoss(t *testing.T) {
 	w := newWorld(t, "heddle", nil)
 	n := w.node("a", 8192, 8)

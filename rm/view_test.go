@@ -31,7 +31,7 @@ func TestPublish(t *testing.T) {
 	for ; v == nil; v = w.m.Publish(1) {
 		pieces++
 	}
-	if pieces > 4 { // the application, its node, and that there is nothing more
+	if pieces > 4 { // the application, its node, and the end
 		t.Errorf("a view after one change takes %d pieces", pieces)
 	}
 	if a, err := v.App(list[7].ID, v.At()); err != nil || a.State != AppKilled {
@@ -49,8 +49,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// What a view is made of may change while it is made: it shows all that had happened when it was begun, and the next one
-// the rest.
+// Things may change while a view is being made: it shows everything that had happened when it was begun, and the next
+// one the rest.
 func TestPublishMeanwhile(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	w.node("n1", 1<<20, 100)
@@ -71,7 +71,7 @@ func TestPublishMeanwhile(t *testing.T) {
 	}
 }
 
-// Nobody looks, and applications come and go: what is kept for the next view is bounded by what there is.
+// If nobody looks while applications come and go, what is kept for the next view is bounded by what exists.
 func TestStaleIsBounded(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.MaxCompleted = 10 })
 	n := w.node("n1", 1<<20, 100)
@@ -88,7 +88,7 @@ func TestStaleIsBounded(t *testing.T) {
 	}
 }
 
-// A list can be read in parts, the newest first, and stops where it has enough.
+// A list can be read in parts, newest first, and stops when it has enough.
 func TestAppsInParts(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	w.node("n1", 1<<20, 100)
@@ -120,7 +120,7 @@ func TestAppsInParts(t *testing.T) {
 	}
 }
 
-// What grows with time does so in a view, by when it is asked.
+// Values that grow with time do so in a view, by the requested time.
 func TestViewGrows(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id, m, _, other := w.job("MAPREDUCE")
@@ -140,7 +140,7 @@ func TestViewGrows(t *testing.T) {
 	}
 }
 
-// How much of the cluster and of its queue an application has goes by what the calculator of resources looks at, as with queues.
+// An application's share of the cluster and of its queue depends on the resource calculator, as for queues.
 func TestShareByCalculator(t *testing.T) {
 	for _, memoryOnly := range []bool{false, true} {
 		w := newWorld(t, "capacity", func(o *Options) { o.Scheduler.Set.MemoryOnly = memoryOnly })
@@ -161,7 +161,7 @@ func TestShareByCalculator(t *testing.T) {
 	}
 }
 
-// Who asks for containers is counted as what YARN calls active: not who just runs.
+// Applications that ask for containers are counted as what YARN calls active: just running is not enough.
 func TestAskingIsCounted(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	_, m, _, _ := w.job("SPARK")
@@ -186,7 +186,7 @@ type fillsAll struct{ policy.Book }
 func (fillsAll) Until(policy.View, *policy.Container) (heddle.Time, bool) { return never, true }
 func (fillsAll) Fill(policy.View, *policy.Ask, heddle.Time) bool          { return true }
 
-// What an application reserves is shown as it counts while others run beside its reservation, and after.
+// An application's reservation is shown as it counts, while others run beside it and afterwards.
 func TestShownBesideReservation(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) {
 		set := &o.Scheduler.Set
@@ -218,7 +218,7 @@ func TestShownBesideReservation(t *testing.T) {
 	}
 }
 
-// A masterSize makes every master so large, and changes its mind of those that wait.
+// A masterSize gives every master this size, and changes the size of waiting ones.
 type masterSize struct {
 	to      heddle.Resource
 	changed []heddle.AppID
@@ -234,7 +234,7 @@ func (s *masterSize) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	return ids
 }
 
-// A master that waits is shown in the size that a policy gives it meanwhile.
+// A waiting master is shown with the size that a policy gives it meanwhile.
 func TestViewOfResizedMaster(t *testing.T) {
 	s := &masterSize{to: heddle.Of(2048, 1000)}
 	w := newWorld(t, "capacity", func(o *Options) { o.Scheduler.Set.Size[heddle.AM] = s })
@@ -249,7 +249,7 @@ func TestViewOfResizedMaster(t *testing.T) {
 	}
 }
 
-// Lists of hosts that are read again change the view by the nodes alone to which they make a difference.
+// Reloaded host lists change the view only by the nodes to which they make a difference.
 func TestPublishAfterRefresh(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	w.node("n1", 8192, 8)
@@ -266,7 +266,7 @@ func TestPublishAfterRefresh(t *testing.T) {
 	}
 }
 
-// Capacities that are amounts come to what the cluster makes of them: its size, and no more than it has for all of them together.
+// Capacities given as amounts depend on the cluster: on its size, and on what it has for all of them together.
 func TestAmountsAreSized(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) {
 		q := &o.Scheduler.Queues[1]
@@ -302,7 +302,7 @@ func TestAmountsAreSized(t *testing.T) {
 	}
 }
 
-// A node that is being decommissioned has what runs there and nothing more: others use the rest of the cluster meanwhile.
+// A decommissioning node has only what runs there: meanwhile others use the rest of the cluster.
 func TestWhatADrainedNodeHolds(t *testing.T) {
 	for _, profile := range []string{"capacity", "fair", "heddle"} {
 		w := newWorld(t, profile, nil)
@@ -315,7 +315,7 @@ func TestWhatADrainedNodeHolds(t *testing.T) {
 		if c.Total[heddle.Memory] != 2048+4096+3072 || c.Used[heddle.Memory] != 1024+4096 {
 			t.Errorf("%s: %v of %v used", profile, c.Used, c.Total)
 		}
-		if p := m.ask(); profile == "capacity" && p.Headroom[heddle.Memory] != 4096 { // others tell less
+		if p := m.ask(); profile == "capacity" && p.Headroom[heddle.Memory] != 4096 { // the others report less
 			t.Errorf("%s: %v is to be had", profile, p.Headroom)
 		}
 		n := len(m.ask(row(20, "*", 1024, 3)).Granted)

@@ -21,18 +21,18 @@ type world struct {
 	now   heddle.Time
 	call  Call
 	heard map[Call]*Answer
-	rest  []Effect // the effects that are neither answers nor stores
+	rest  []Effect // effects that are neither answers nor stores
 
-	slow    bool      // what is to be stored is durable only when the test says so
+	slow    bool      // writes become durable only when the test says so
 	unkept  []*Store  // not yet durable
-	altered []Altered // that the log heard of
+	altered []Altered // logged
 	apps    map[ids.App]Recovered
 	tries   map[ids.Attempt]AttemptRecord
 	runs    map[RunKey]RunRecord
 	nodes   map[ids.Node]NodeRecord
 }
 
-// clusterBegan is a date: time 0 of every first machine.
+// clusterBegan is the date of time 0 of every first machine.
 const clusterBegan = 1_700_000_000_000
 
 func testConfig() Config {
@@ -43,7 +43,7 @@ func testConfig() Config {
 	}
 }
 
-// testScheduler is a profile for one queue, root.default; fair also for leaves below the root that it is grown by.
+// testScheduler returns a profile for one queue, root.default; with fair, also for further leaves below the root.
 func testScheduler(t testing.TB, profile string, leaves ...string) *Scheduler {
 	t.Helper()
 	p, err := policies.Load(profile, nil)
@@ -77,7 +77,7 @@ func testScheduler(t testing.TB, profile string, leaves ...string) *Scheduler {
 	return s
 }
 
-// newWorld starts a machine; change, which may be nil, has a say in what it is made of.
+// newWorld starts a machine; change, which may be nil, can modify its options.
 func newWorld(t testing.TB, profile string, change func(*Options)) *world {
 	t.Helper()
 	w := &world{
@@ -100,13 +100,13 @@ func (w *world) start() {
 	w.check()
 }
 
-// settle has the store hear of all nodes.
+// settle stores all nodes.
 func (w *world) settle() {
 	w.Helper()
 	w.carry(w.m.Settle())
 }
 
-// restart has another machine go on from what was stored, after so long. All nodes were.
+// restart lets another machine continue from what was stored, after some time. All nodes are stored first.
 func (w *world) restart(after heddle.Span) {
 	w.Helper()
 	w.settle()
@@ -137,14 +137,14 @@ func (w *world) restart(after heddle.Span) {
 	w.start()
 }
 
-// step says something, and what follows from it, to the machine.
+// step passes a message, and the messages that follow from it, to the machine.
 func (w *world) step(msg Message) {
 	w.Helper()
 	w.carry(w.m.Step(w.now, msg))
 	w.check()
 }
 
-// carry does what the machine wants done: masters start at once, and all is durable at once where nothing is slow.
+// carry carries out effects: masters start at once, and writes are durable at once unless w is slow.
 func (w *world) carry(effects []Effect) {
 	w.Helper()
 	var then []Message
@@ -174,7 +174,7 @@ func (w *world) carry(effects []Effect) {
 	}
 }
 
-// keep has all that is to be stored be durable.
+// keep makes all pending writes durable.
 func (w *world) keep() {
 	w.Helper()
 	for len(w.unkept) > 0 {
@@ -213,13 +213,13 @@ func (w *world) check() {
 	}
 }
 
-// next numbers a call.
+// next returns the next call number.
 func (w *world) next() Call {
 	w.call++
 	return w.call
 }
 
-// answered is what a call came to; the test fails where it was not answered.
+// answered returns the answer to a call; the test fails if there is none.
 func answered[T any](w *world, c Call) (T, error) {
 	w.Helper()
 	a := w.heard[c]
@@ -238,7 +238,7 @@ func (w *world) done(c Call) {
 	}
 }
 
-// pass has so much time go by, in which a master, if there is one, and nodes go on reporting.
+// pass lets time go by, while nodes and a master, if there is one, keep reporting.
 func (w *world) pass(d heddle.Span, m *am, nodes ...*nm) {
 	w.Helper()
 	for end := w.now.Plus(d); ; {
@@ -255,7 +255,7 @@ func (w *world) pass(d heddle.Span, m *am, nodes ...*nm) {
 	}
 }
 
-// sleep has so much time go by, in which nobody says anything but what time it is.
+// sleep lets time go by, while the machine hears nothing but the time.
 func (w *world) sleep(d heddle.Span) {
 	w.Helper()
 	end := w.now.Plus(d)
@@ -275,10 +275,10 @@ type nm struct {
 	id     ids.Node
 	last   int32
 	conts  map[ids.Container]ContainerNews
-	used   Utilization // by its containers together
+	used   Utilization // by all its containers together
 	whole  Utilization // of its machine
 	can    heddle.Caps
-	sizes  map[ids.Container]heddle.Resource // that it accounts for, where it says
+	sizes  map[ids.Container]heddle.Resource // that it accounts for, if it reports them
 	parked map[ids.Container]bool
 }
 
@@ -306,7 +306,7 @@ func (n *nm) register(mem, cores int64, list ...ContainerNews) *NodeRegistered {
 	return p
 }
 
-// beat reports what runs and what ended since the last report.
+// beat reports what runs and what ended since the last heartbeat.
 func (n *nm) beat() *NodeBeat {
 	n.w.Helper()
 	q := &BeatNode{Call: n.w.next(), Node: n.id, Last: n.last, Health: Health{Said: true}, OfAll: n.used, OfNode: n.whole}
@@ -329,28 +329,28 @@ func (n *nm) beat() *NodeBeat {
 // run starts a container.
 func (n *nm) run(id ids.Container) { n.conts[id] = ContainerNews{ContainerEnd: ContainerEnd{ID: id}} }
 
-// exit ends a container; the next beat tells.
+// exit ends a container; the next beat reports it.
 func (n *nm) exit(id ids.Container, status int32) {
 	n.conts[id] = ContainerNews{ContainerEnd: ContainerEnd{ID: id, Exit: status, Diagnostics: "as the node says"}, Over: true}
 }
 
-// found is a container as a node that registers tells of it.
+// found returns a container as reported by a registering node.
 func found(id ids.Container, priority int32) ContainerNews {
 	return ContainerNews{ContainerEnd: ContainerEnd{ID: id, Size: heddle.Of(1024, 1000)}, Priority: priority}
 }
 
-// submission is what a client says of its application.
+// submission returns a submission as a client sends it.
 func submission(id ids.App, kind string) Submission {
 	return Submission{ID: id, Name: "job", Type: kind, Master: heddle.Of(1024, 1000)}
 }
 
-// newID is an id for an application of ann's.
+// newID returns an id for an application of user ann.
 func (w *world) newID() ids.App {
 	w.Helper()
 	return w.idFor("ann")
 }
 
-// idFor is an id for an application of a user.
+// idFor returns an id for an application of a user.
 func (w *world) idFor(user string) ids.App {
 	w.Helper()
 	c := w.next()
@@ -362,7 +362,7 @@ func (w *world) idFor(user string) ids.App {
 	return p.ID
 }
 
-// submitAs hands an application in to a queue, and returns the call.
+// submitAs submits an application to a queue, and returns the call.
 func (w *world) submitAs(user string, s Submission, queue string) Call {
 	w.Helper()
 	c := w.next()
@@ -371,7 +371,7 @@ func (w *world) submitAs(user string, s Submission, queue string) Call {
 	return c
 }
 
-// submit hands an application in and returns its id.
+// submit submits an application and returns its id.
 func (w *world) submit(kind string) ids.App {
 	w.Helper()
 	id := w.newID()
@@ -387,7 +387,7 @@ func (w *world) kill(id ids.App) Call {
 	return c
 }
 
-// app is what clients see of an application.
+// app returns an application as clients see it.
 func (w *world) app(id ids.App) AppReport {
 	w.Helper()
 	p, err := w.m.Reports().App(id)
@@ -420,7 +420,7 @@ func (m *am) register() {
 	m.last = 0
 }
 
-// try is one call.
+// try makes one allocate call.
 func (m *am) try(q Allocate) (*Allocated, error) {
 	m.w.Helper()
 	q.Call, q.Who, q.Last = m.w.next(), m.who, m.last
@@ -432,7 +432,7 @@ func (m *am) try(q Allocate) (*Allocated, error) {
 	return p, err
 }
 
-// ask is one call that asks for something.
+// ask makes one allocate call that asks for something.
 func (m *am) ask(rows ...Request) *Allocated {
 	m.w.Helper()
 	p, err := m.try(Allocate{Ask: rows})
@@ -442,12 +442,12 @@ func (m *am) ask(rows ...Request) *Allocated {
 	return p
 }
 
-// row is count containers at a place.
+// row asks for count containers at a place.
 func row(priority int32, place string, mem int64, count int32) Request {
 	return Request{Priority: priority, Place: place, Size: heddle.Of(mem, 1000), Count: count}
 }
 
-// job is a master at work on its own node, which has 1 GiB left, and another node.
+// job returns a master running on its own node, which has 1 GiB left, and another node.
 func (w *world) job(kind string) (id ids.App, m *am, home, other *nm) {
 	w.Helper()
 	home = w.node("n1", 2048, 4)
@@ -457,7 +457,7 @@ func (w *world) job(kind string) (id ids.App, m *am, home, other *nm) {
 	return id, w.master(id), home, w.node("n2", 4096, 4)
 }
 
-// task has a master ask for one container on the other node, which starts it.
+// task makes a master ask for one container on the other node, which starts it.
 func (n *nm) task(m *am) ids.Container {
 	n.w.Helper()
 	p := m.ask(row(20, "*", 2048, 1))

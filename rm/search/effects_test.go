@@ -7,7 +7,7 @@ import (
 	"heddle"
 )
 
-// plan makes a plan of acts by name, some seconds apart.
+// plan returns a plan of acts by name, some seconds apart.
 func plan(t *testing.T, seed uint64, names ...string) *Plan {
 	t.Helper()
 	p := &Plan{Seed: seed}
@@ -21,8 +21,9 @@ func plan(t *testing.T, seed uint64, names ...string) *Plan {
 	return p
 }
 
-// TestEveryEffect plays short plans once for each effect that comes of them: the process crashes before that one is
-// carried out (a part of them where -for says nothing), and of the records on their way to the disk none, one or more are found again.
+// TestEveryEffect plays short plans once for each of their effects: the process crashes before that effect is carried
+// out (for only some of the effects without -for), and of the records on their way to the disk none, one or more
+// survive.
 func TestEveryEffect(t *testing.T) {
 	stride := 11
 	switch {
@@ -46,7 +47,7 @@ func TestEveryEffect(t *testing.T) {
 				_, f = Run(p, Options{Crash: crash, Kept: crash / stride, Trace: *lines})
 				t.Fatalf("plan %d, crash before effect %d: %v\n%q", seed, crash, f, f.Trace)
 			}
-			if st.Effects < crash { // it has no more
+			if st.Effects < crash { // there are no more effects
 				break
 			}
 			runs++

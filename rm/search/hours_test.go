@@ -16,25 +16,27 @@ import (
 
 var hours = flag.Int("hours", 4, "how many hours TestHours simulates")
 
-// What one machine that lives for hours may grow by.
+// How much a machine that lives for hours may grow.
 const (
 	keptApps = 20       // completed applications
 	slack    = 16       // entries of a map
-	spread   = 24 << 10 // bytes, by what happened last
+	spread   = 24 << 10 // bytes, depending on what happened last
 )
 
-// ofNumber is how many bytes an application takes of tables by numbers, by profile. They are begun anew after 20,000
-// applications, which is not reached here.
+// ofNumber is how many bytes an application takes in tables by number, for each profile. They are reset after 20,000
+// applications, which this test does not reach.
 var ofNumber = map[string]int{"capacity": 450, "fair": 450, "heddle": 700}
 
-// unused are the ids that were given and not submitted, as their clients did not hear of them: they are good for a day.
+// unused names the ids that were given and not submitted, because their clients never learned of them: they are valid
+// for a day.
 const unused = "rm.given.to"
 
-// anew are the acts after which another machine goes on, or the machine with another core.
+// anew lists the acts after which another machine continues, or the machine with another core.
 var anew = []string{"crash", "disk", "queues"}
 
-// TestHours has one machine live for hours among jobs and faults. Each hour all is mended and awaited, and then what the
-// machine holds is counted: every map has as many entries as it had after the first hours, and all of it is no larger.
+// TestHours lets one machine live for hours among jobs and faults. Each hour everything is repaired and completed, and
+// then what the machine holds is counted: every map must have as many entries as after the first hours, and all of it
+// must be no larger.
 func TestHours(t *testing.T) {
 	if testing.Short() {
 		t.Skip("this takes a while")
@@ -58,11 +60,11 @@ func TestHours(t *testing.T) {
 	}
 }
 
-// holding is what a machine holds at the end of an hour, when all is over.
+// holding is what a machine holds at the end of an hour, when everything is over.
 type holding struct {
 	hour, jobs int
-	bytes      int            // of slices as long as they are: how much more append takes goes up and down
-	entries    map[string]int // of the maps, by the fields that they are in
+	bytes      int            // of slices, by length: the spare room that append takes goes up and down
+	entries    map[string]int // of maps, by the fields that hold them
 }
 
 func (h holding) String() string {
@@ -76,7 +78,7 @@ func sumOf(m map[string]int) (n int) {
 	return n
 }
 
-// live plays hours, and says what the machine holds after each.
+// live plays hours, and returns what the machine holds after each.
 func (s *sim) live(t *testing.T, hours int) (list []holding) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -114,7 +116,7 @@ func (s *sim) live(t *testing.T, hours int) (list []holding) {
 	return list
 }
 
-// grown tells what is more at the end than in the first hours, beyond what tables take for each job.
+// grown says what is larger at the end than in the first hours, beyond what tables take for each job.
 func grown(list []holding, ofNumber int) (why []string) {
 	early, last := list[:max(1, len(list)/3)], list[len(list)-1]
 	most := map[string]int{}
@@ -138,7 +140,7 @@ func grown(list []holding, ofNumber int) (why []string) {
 	return why
 }
 
-// hold counts what can be reached from a machine.
+// hold counts what is reachable from a machine.
 func hold(m *rm.Machine, hour, jobs int) holding {
 	w := walk{holding: holding{hour: hour, jobs: jobs, entries: map[string]int{}}, met: map[visit]bool{}}
 	w.look("", reflect.ValueOf(m))
@@ -150,13 +152,13 @@ type walk struct {
 	met map[visit]bool
 }
 
-// A visit is a thing that was met: different things may begin at one place.
+// A visit is a visited value: different values may begin at one address.
 type visit struct {
 	at   uintptr
 	kind reflect.Type
 }
 
-// again reports whether something was met before.
+// again reports whether a value was visited before.
 func (w *walk) again(v reflect.Value) bool {
 	k := visit{v.Pointer(), v.Type()}
 	before := w.met[k]
@@ -164,7 +166,7 @@ func (w *walk) again(v reflect.Value) bool {
 	return before
 }
 
-// look goes through a value that stands in a field.
+// look goes through a value held by a field.
 func (w *walk) look(field string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -208,7 +210,7 @@ func (w *walk) look(field string, v reflect.Value) {
 	}
 }
 
-// What holds more than it did is found.
+// What holds more than before is found.
 func TestGrown(t *testing.T) {
 	type thing struct {
 		of map[int]*[100]int64

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A plant is a mistake in package rm: a piece of its text, which is there once, and what stands there with the mistake.
+// A plant is a bug for package rm: a piece of its source, which occurs once, and its replacement with the bug.
 type plant struct{ name, file, old, with string }
 
 var plants = []plant{
@@ -183,7 +183,7 @@ var plants = []plant{
 	},
 }
 
-// helpers is what the mistakes are made with. None is there unless its name is in the environment.
+// helpers is what the bugs are made with. A bug is active only if its name is in the environment.
 const helpers = `package rm
 
 import "os"
@@ -219,7 +219,7 @@ func TestHunt(t *testing.T) {
 	}
 }
 
-// TestPlanted plants mistakes in package rm, one at a time: a few seeds find each, and none where there is none.
+// TestPlanted plants bugs in package rm, one at a time: a few seeds find each, and find nothing without a bug.
 func TestPlanted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the package anew")
@@ -252,7 +252,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// shortens fails unless a seed that finds a mistake is cut down to a few ops, and those find it too.
+// shortens fails unless a seed that finds a bug is reduced to a few ops, and these find it too.
 func shortens(t *testing.T, bin, name, seed string) {
 	t.Helper()
 	run := func(args ...string) string {
@@ -275,7 +275,7 @@ func shortens(t *testing.T, bin, name, seed string) {
 	t.Logf("%s: %s of %s ops find it", name, first[2], first[3])
 }
 
-// build builds this test with all mistakes in it, each behind its name.
+// build builds this test with all bugs in it, each enabled by its name.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

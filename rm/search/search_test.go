@@ -18,7 +18,7 @@ var (
 	lines   = flag.Int("lines", 100, "how many lines a trace has")
 )
 
-// report fails a test with a failure, as short as it can be, and says how it is seen again.
+// report fails a test with a failure, made as short as possible, and says how to reproduce it.
 func report(t *testing.T, p *Plan, f *Failure) {
 	t.Helper()
 	short := Shrink(p, f, 400)
@@ -51,7 +51,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// part is the plan of a seed, or what is kept of it.
+// part returns the plan of a seed, or the part that keep names.
 func part(seed uint64, keep string) (*Plan, error) {
 	p := NewPlan(seed)
 	if keep == "" {
@@ -68,7 +68,7 @@ func part(seed uint64, keep string) (*Plan, error) {
 	return p.Keep(numbers), nil
 }
 
-// said is how much was searched, for people.
+// said describes how much was searched, for people.
 func said(sum Stats, seeds int, took time.Duration) string {
 	hours := time.Duration(sum.Time).Hours()
 	return fmt.Sprintf("%d seeds, %.1f simulated hours (%.2f a second), %d faults (%.0f a second), %d messages (%.0f a second), %d jobs, %d containers, %d of them resized, %d masters in smaller ones, %d starts of the ResourceManager, in %v",
@@ -117,7 +117,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// TestFresh plays seeds that nobody has played before, one after the other.
+// TestFresh plays new seeds, one after the other.
 func TestFresh(t *testing.T) {
 	if *lasting == 0 {
 		t.Skip("-for says how long")
@@ -138,7 +138,7 @@ func TestFresh(t *testing.T) {
 	t.Log(said(sum, n, time.Since(began)))
 }
 
-// TestSame plays seeds twice: everything goes the same way.
+// TestSame plays seeds twice: the results are the same.
 func TestSame(t *testing.T) {
 	for seed := uint64(1); seed <= 5; seed++ {
 		var sums [2]uint64
