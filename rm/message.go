@@ -9,6 +9,7 @@ import (
 type Call uint64
 
 // A Message is something that is said to the ResourceManager. The set is closed.
+//
 //sumtype:decl
 type Message interface{ message() }
 

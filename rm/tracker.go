@@ -379,7 +379,7 @@ func (m *Machine) restless(n *node) bool {
 	return n.up && m.core.Wants(n.nid) || n.waiting > 0 || n.ordered(m.now)
 }
 
-// ordered reports whether a node has yet to hear of something to do, or was told to kill something that still runs.
+// ordered reports whether a node has, at a time, yet to hear of something to do or was told to kill what has not ended.
 func (n *node) ordered(now heddle.Time) bool {
 	if n.orders != nil {
 		return true

@@ -20,7 +20,7 @@ type shell struct {
 	last       rm.Call
 	calls      map[rm.Call]waiting
 	admitted   map[ids.Attempt]bool
-	inbox      []func() // of a process that stands still
+	inbox      []func() // work held while the process stands still
 	fuse       int      // effects until it crashes; −1 for no crash
 	kept       uint64   // chooses how many of the records on their way to the disk survive the crash, from none to all
 	down       heddle.Span
