@@ -27,7 +27,7 @@ type job struct {
 	reduces   int
 	executors int
 	size      int64
-	took      heddle.Span // run time of Spark's, from its first executor on
+	took      heddle.Span // run time of a Spark job, from its first executor on
 }
 
 func comparePlaces(a, b place) int {

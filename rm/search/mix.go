@@ -14,8 +14,8 @@ type mixed struct {
 	by   []string
 }
 
-// mixes are changes of profiles. Times are short, so that plans get through them. The shares always include one of the
-// profile's queues, because their maxima are checked.
+// mixes are changes of profiles. Times are short, so that plans get through them. Every choice of shares includes that
+// of the profile's queues, because their maxima are checked.
 var mixes = []mixed{
 	{"lanes", []string{
 		"[{kinds: [am, map, reduce, executor, other], order: fifo}]",
@@ -59,7 +59,7 @@ var mixes = []mixed{
 	{"estimate.release", []string{"dress"}},
 }
 
-// enough is how many seeds are enough to find every planted bug: see the tests. They have the common profiles.
+// enough is how many seeds find every planted bug: see the tests. These seeds have the common profiles.
 const enough = 100
 
 // mix gives half of the seeds after the first enough any profile with changes, and queues with other limits. Invalid
