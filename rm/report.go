@@ -18,7 +18,7 @@ type AppReport struct {
 	Tags        []string    `json:"tags"`
 	Priority    int32       `json:"priority"`
 	State       AppState    `json:"state"`
-	Internal    string      `json:"internal_state"` // of the state machine: also FINAL_SAVING, FINISHING, KILLING
+	Internal    string      `json:"internal_state"` // of the state machine: also FINAL_SAVING and FINISHING
 	Final       FinalStatus `json:"final_status"`
 	Diagnostics string      `json:"diagnostics"`
 	Progress    Fraction    `json:"progress_percent"`

@@ -9,7 +9,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Exceptions that masters act on, without their package.
+// notRegistered is an exception that masters act on, without its package.
 const notRegistered = "ApplicationMasterNotRegisteredException"
 
 // A job is an application and the client that wants it.
