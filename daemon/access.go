@@ -6,27 +6,27 @@ import (
 	"heddle/rm"
 )
 
-// Access is who may look at applications, and who administers the ResourceManager. It changes nothing: who may change an
-// application is asked of the machine.
+// Access decides who may view applications and who administers the ResourceManager. It does not decide who may change
+// an application: the machine does.
 type Access struct {
-	ACLs   bool                       // yarn.acl.enable: who may look at applications is checked
+	ACLs   bool                       // yarn.acl.enable: check who may view applications
 	Admins rm.ACL                     // yarn.admin.acl
-	Owner  string                     // the user the daemon runs as, who may administer it too
-	Groups func(user string) []string // of a user, none for somebody unknown; nil where nobody is in any
+	Owner  string                     // the user the daemon runs as, who is an administrator too
+	Groups func(user string) []string // returns a user's groups, none for an unknown user; nil if nobody is in a group
 }
 
-// Administers reports whether a user is an administrator, as stock has it: yarn.acl.enable does not matter.
+// Administers reports whether a user is an administrator. As in stock YARN, yarn.acl.enable does not matter.
 func (x *Access) Administers(name string) bool {
 	return name == x.Owner && name != "" || x.admits(x.Admins, name)
 }
 
-// Sees reports whether a user may look at an application; "" is somebody unknown.
+// Sees reports whether a user may view an application; "" is an unknown user.
 func (x *Access) Sees(name string, a *rm.AppReport) bool {
 	return !x.ACLs || name == a.User && name != "" || x.Administers(name) ||
 		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return x.admits(acl, name) })
 }
 
-// GroupsOf are the groups of a user.
+// GroupsOf returns the groups of a user.
 func (x *Access) GroupsOf(name string) []string {
 	if x.Groups == nil {
 		return nil
@@ -34,7 +34,7 @@ func (x *Access) GroupsOf(name string) []string {
 	return x.Groups(name)
 }
 
-// admits looks groups up only where they matter.
+// admits reports whether a list admits a user. It looks up groups only if they matter.
 func (x *Access) admits(acl rm.ACL, name string) bool {
 	return acl.Admits(name, nil) || acl.NamesGroups() && acl.Admits(name, x.GroupsOf(name))
 }

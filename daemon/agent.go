@@ -6,8 +6,8 @@ import (
 	"heddle/rm"
 )
 
-// SyncAgent hands what a node agent says to the machine, says so, and waits for what it is to do, which may take until the time
-// for its next call has come. The caller vouches for whom it speaks.
+// SyncAgent passes a node agent's message to the machine, then calls heard, and waits for what the agent is to do. The
+// wait may last until the agent's next call is due. The caller vouches for the agent's identity.
 func (r *RM) SyncAgent(ctx context.Context, q *rm.AgentSync, heard func()) (*rm.AgentWish, error) {
 	wish := make(chan answer[*rm.AgentWish], 1)
 	if _, err := call(ctx, r, beatLane, func(reply func(struct{}, error)) {

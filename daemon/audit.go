@@ -9,21 +9,21 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A Deed is something that somebody asks for and that changes something: what the log says who did what with. Its
-// words are those of YARN's audit log. Ids that are zero are left out.
+// A Deed is a request from somebody that changes something. It holds what the audit log says about it, in the words of
+// YARN's audit log. Zero ids are left out.
 type Deed struct {
-	User, Addr string // Addr without a port, "" where it is not known
+	User, Addr string // Addr without a port, "" if it is not known
 	Operation  string
-	Target     string // what of the ResourceManager was asked
+	Target     string // the part of the ResourceManager that was asked
 	App        ids.App
 	Attempt    ids.Attempt
 	Container  ids.Container
 	Node       ids.Node
-	Containers int    // how many it is about, where they are many
-	Policy     string // of the profile that wants it, as slot and name
+	Containers int    // how many containers it concerns, if more than one
+	Policy     string // the profile's policy that wants it, as slot and name
 }
 
-// Operations on applications, and of node agents.
+// Operations on applications and of node agents.
 const (
 	OpSubmit    = "Submit Application Request"
 	OpKill      = "Kill Application Request"
@@ -39,12 +39,12 @@ const (
 	opKilled    = "Application Finished - Killed"
 )
 
-// What nodes are told to make of running containers.
+// opAltered names the changes to running containers that nodes are told to make.
 var opAltered = [...]string{
 	rm.Parked: "Park Container", rm.Unparked: "Unpark Container", rm.Weighed: "Weigh Containers", rm.Resized: "Resize Containers",
 }
 
-// What is asked.
+// Targets of requests.
 const (
 	TargetClients = "ClientRMService"
 	TargetAdmin   = "AdminService"
@@ -55,10 +55,10 @@ const (
 	targetNode    = "NodeManager"
 )
 
-// maxAudited bounds what a line takes of a text that a caller chose.
+// maxAudited bounds how much of a caller's text goes into a log line.
 const maxAudited = 1024
 
-// Log leaves one line that says what became of the deed: it was done, or err says why not.
+// Log writes one line with the result of the deed: success, or err as the reason of the failure.
 func (d Deed) Log(log *slog.Logger, err error) {
 	level, result := slog.LevelInfo, "SUCCESS"
 	if err != nil {
@@ -103,8 +103,8 @@ func (d Deed) Log(log *slog.Logger, err error) {
 	log.LogAttrs(context.Background(), level, "audit", line...)
 }
 
-// BoundLog cuts what a line of the log says of texts that somebody else chose, such as what masters and nodes say of
-// their ends: it is for [slog.HandlerOptions]. Control characters are escaped by slog's own handlers.
+// BoundLog truncates long texts in log lines that others chose, such as what masters and nodes report about their ends.
+// It is meant for [slog.HandlerOptions]. slog's own handlers escape control characters.
 func BoundLog(_ []string, a slog.Attr) slog.Attr {
 	text := ""
 	switch a.Value.Kind() {
@@ -122,7 +122,7 @@ func BoundLog(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// logEnd leaves a line that says how an application ended. Who had it killed stands in the line of the call.
+// logEnd writes a line about how an application ended. If it was killed, the line of that call says by whom.
 func logEnd(log *slog.Logger, e *rm.Ended) {
 	d, err := Deed{User: e.User, Operation: opSucceeded, Target: targetApps, App: e.App}, error(nil)
 	switch e.State {
@@ -135,8 +135,8 @@ func logEnd(log *slog.Logger, e *rm.Ended) {
 	d.Log(log, err)
 }
 
-// logAltered leaves a line that says what a node is to make of running containers, and by whom: its agent or its
-// NodeManager. Where it is about many, no container and nobody is named.
+// logAltered writes a line about a change to running containers that a node is told to make, and names who makes it:
+// the node's agent or its NodeManager. For several containers it names neither a container nor a user.
 func logAltered(log *slog.Logger, e *rm.Altered) {
 	d := Deed{User: e.User, Operation: opAltered[e.What], Target: targetNode, Container: e.Container, Node: e.Node, Policy: e.Policy}
 	if e.Agent {

@@ -13,24 +13,24 @@ import (
 	"heddle/yarn/wire"
 )
 
-// auth is the keys that tokens are signed with, and the attempts whose masters may call. Connections look at
-// it while the loop changes it.
+// auth holds the keys that sign tokens, and the attempts whose masters may call. Connections read it while the loop
+// changes it.
 type auth struct {
 	mu       sync.RWMutex
 	keys     [rm.NumRings]secrets
 	attempts map[ids.Attempt]bool
 }
 
-// secrets are the keys of a ring. Those that there are not are zero.
+// secrets are the keys of a ring. Keys that do not exist are zero.
 type secrets struct {
 	current, next token.Key
-	made          int64 // when the newest was made, milliseconds since 1970
+	made          int64 // when the newest key was made, in milliseconds since 1970
 }
 
-// Tokens lets masters in by the tokens they were started with.
+// Tokens returns the verifier that admits masters by the tokens they were started with.
 func (r *RM) Tokens() rpc.Verifier { return r.auth }
 
-// Verify finds the password of a master's token.
+// Verify returns the password of a master's token.
 func (a *auth) Verify(identifier []byte) (password []byte, user string, identity any, err error) {
 	id, keyID, err := token.ParseAMRM(identifier)
 	if err != nil {
@@ -48,7 +48,7 @@ func (a *auth) Verify(identifier []byte) (password []byte, user string, identity
 	return key.Password(identifier), id.String(), rm.Caller{Attempt: id, Key: keyID}, nil
 }
 
-// find returns the key of that id.
+// find returns the key with an id.
 func (k *secrets) find(id int32) (token.Key, bool) {
 	for _, key := range []token.Key{k.current, k.next} {
 		if !key.IsZero() && key.ID == id {
@@ -58,7 +58,7 @@ func (k *secrets) find(id int32) (token.Key, bool) {
 	return token.Key{}, false
 }
 
-// newAuth takes over the keys that the store holds, or makes some.
+// newAuth takes over the keys in the store, or makes new ones.
 func newAuth(state *store.State, now time.Time) (*auth, error) {
 	a := &auth{attempts: map[ids.Attempt]bool{}}
 	for i := range a.keys {
@@ -77,7 +77,7 @@ func newAuth(state *store.State, now time.Time) (*auth, error) {
 	return a, nil
 }
 
-// states is what the machine has to know of the keys.
+// states returns what the machine needs to know about the keys.
 func (a *auth) states() (out [rm.NumRings]rm.KeyState) {
 	for i := range a.keys {
 		k := &a.keys[i]
@@ -96,7 +96,7 @@ func restored(k *store.Key) token.Key {
 	return token.Key{ID: k.ID, Bytes: k.Bytes}
 }
 
-// kept is the keys as the store holds them.
+// kept returns the keys as the store holds them.
 func (k *secrets) kept() store.Keys {
 	one := func(key token.Key) *store.Key {
 		if key.IsZero() {
@@ -107,8 +107,8 @@ func (k *secrets) kept() store.Keys {
 	return store.Keys{Current: one(k.current), Next: one(k.next)}
 }
 
-// makeKey makes the next key of a ring. Masters outlive this process and come back with tokens signed with theirs: no
-// token is signed with such a key before it is stored.
+// makeKey makes the next key of a ring. Masters outlive this process and come back with tokens signed with master keys,
+// so no token is signed with such a key before the key is stored.
 func (r *RM) makeKey(e rm.MakeKey) {
 	key, err := token.NewKey(e.ID)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *RM) makeKey(e rm.MakeKey) {
 	r.post(made)
 }
 
-// useKey makes the next key of a ring the current one.
+// useKey makes the next key of a ring its current key.
 func (r *RM) useKey(e rm.UseKey) {
 	k := r.auth.keys[e.Ring]
 	k.current, k.next = k.next, token.Key{}
@@ -138,15 +138,16 @@ func (r *RM) useKey(e rm.UseKey) {
 	}
 }
 
-// set changes the keys of a ring.
+// set replaces the keys of a ring.
 func (a *auth) set(ring rm.Ring, k secrets) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.keys[ring] = k
 }
 
-// signing is the key that new tokens are signed with: the next one where the ResourceManager itself checks them, since
-// every master is then handed a new one; where nodes check, the current one signs on until every node was told the next.
+// signing returns the key that signs new tokens. If the ResourceManager itself checks the tokens, that is the next key,
+// since every master then gets a new token. If nodes check them, the current key signs until every node has the next
+// one.
 func (a *auth) signing(ring rm.Ring) token.Key {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -163,29 +164,29 @@ func (a *auth) admit(id ids.Attempt) {
 	a.attempts[id] = true
 }
 
-// drop lets an attempt's master in no more.
+// drop stops admitting an attempt's master.
 func (a *auth) drop(id ids.Attempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.attempts, id)
 }
 
-// masterToken is what lets a master in.
+// masterToken returns the token that admits a master.
 func (a *auth) masterToken(id ids.Attempt) *wire.Token {
 	return token.AMRM(id, a.signing(rm.MasterRing))
 }
 
-// nodeToken lets a master, or the ResourceManager in its name, call a node.
+// nodeToken returns the token with which a master, or the ResourceManager on its behalf, calls a node.
 func (a *auth) nodeToken(id ids.Attempt, n ids.Node, user string) *wire.Token {
 	return token.NM(id, n, user, a.signing(rm.NodeRing))
 }
 
-// containerToken is what a node is shown to start a container.
+// containerToken returns the token that a node requires to start a container.
 func (r *RM) containerToken(c *rm.Granted) *wire.Token {
 	return r.signed(r.units().ContainerToken(c, r.cluster))
 }
 
-// signed is the token of a container that was encoded here.
+// signed returns the token of a container that was encoded here.
 func (r *RM) signed(id *wire.ContainerTokenIdentifier, err error) *wire.Token {
 	if err != nil {
 		panic("daemon: what was encoded here does not decode: " + err.Error())
@@ -193,12 +194,12 @@ func (r *RM) signed(id *wire.ContainerTokenIdentifier, err error) *wire.Token {
 	return token.Container(id, r.auth.signing(rm.ContainerRing), id.GetNmHostAddr())
 }
 
-// currentKeys are the keys that nodes check tokens by.
+// currentKeys returns the keys with which nodes check tokens.
 func (a *auth) currentKeys() (conts, nodes *wire.MasterKey) {
 	return a.signing(rm.ContainerRing).Wire(), a.signing(rm.NodeRing).Wire()
 }
 
-// next is the next key of a ring, nil for none.
+// next returns the next key of a ring, or nil if there is none.
 func (a *auth) next(ring rm.Ring) *wire.MasterKey {
 	a.mu.RLock()
 	defer a.mu.RUnlock()

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// busyness is how much of the last seconds the loop was working.
+// busyness measures how much of the last seconds the loop spent working.
 type busyness struct {
 	from    time.Time
 	idleFor time.Duration
-	last    atomic.Uint64 // bits of a float64: readers are not in the loop
+	last    atomic.Uint64 // bits of a float64; atomic because readers are outside the loop
 }
 
-// busyWindow is the time a figure is taken over.
+// busyWindow is the time that each figure covers.
 const busyWindow = 5 * time.Second
 
-// idle notes that the loop waited.
+// idle records that the loop waited.
 func (b *busyness) idle(from, to time.Time) {
 	if b.from.IsZero() {
 		b.from = from
@@ -28,5 +28,5 @@ func (b *busyness) idle(from, to time.Time) {
 	}
 }
 
-// percent is the latest figure.
+// percent returns the latest figure.
 func (b *busyness) percent() float64 { return math.Float64frombits(b.last.Load()) }

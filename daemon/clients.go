@@ -17,10 +17,10 @@ import (
 // defaultQueue is the queue of a submission that names none.
 const defaultQueue = "default"
 
-// An Actor is who asks for something to be changed. Addr is empty over REST.
+// An Actor is the caller that asks for a change. Addr is empty over REST.
 type Actor struct{ User, Addr string }
 
-// person looks up an actor's groups. It is not for the loop: a directory may be asked.
+// person looks up an actor's groups. It must not run in the loop: it may ask a directory service.
 func (r *RM) person(who Actor) rm.Person {
 	p := rm.Person{User: who.User, Addr: who.Addr}
 	if r.cfg.ACLs {
@@ -29,17 +29,17 @@ func (r *RM) person(who Actor) rm.Person {
 	return p
 }
 
-// Groups are a user's groups, as the configuration and this machine have them. It may take a while.
+// Groups returns a user's groups according to the configuration and this host. It may take a while.
 func (r *RM) Groups(user string) []string { return r.placer.Load().Groups(user) }
 
-// NewApp returns an id for an application that the user is to submit, and the largest container there can be.
+// NewApp returns an id for an application that the user will submit, and the size of the largest possible container.
 func (r *RM) NewApp(ctx context.Context, user string) (ids.App, heddle.Resource, error) {
 	a, err := say[rm.NewAppID](ctx, r, changeLane, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: user} })
 	return a.ID, a.Largest, err
 }
 
-// Submit takes an application in. It returns once that is stored. Submitting one again that is there does
-// nothing: its client did not hear the first answer.
+// Submit accepts an application. It returns once the application is stored. Submitting an existing application again
+// does nothing: its client missed the first answer.
 func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error {
 	s, wrong := r.units().Submission(c)
 	m := &rm.SubmitApp{Who: r.person(Actor{User: user}), Queue: cmp.Or(c.GetQueue(), defaultQueue), App: s}
@@ -60,13 +60,13 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 	})
 }
 
-// change says something that is answered with no more than that it is done.
+// change sends a message whose answer is only that it is done.
 func (r *RM) change(ctx context.Context, with func(rm.Call) rm.Message) error {
 	_, err := say[any](ctx, r, changeLane, with)
 	return err
 }
 
-// Kill ends an application. It returns once its end is stored.
+// Kill ends an application. It returns once the end is stored.
 func (r *RM) Kill(ctx context.Context, who Actor, id ids.App, diagnostics string) error {
 	p := r.person(who)
 	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.KillApp{Call: c, Who: p, App: id, Diagnostics: diagnostics} })
@@ -78,19 +78,19 @@ func (r *RM) FailAttempt(ctx context.Context, who Actor, id ids.Attempt) error {
 	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.FailAttempt{Call: c, Who: p, Attempt: id} })
 }
 
-// Move takes an application to another leaf queue. It returns once that is stored.
+// Move moves an application to another leaf queue. It returns once the move is stored.
 func (r *RM) Move(ctx context.Context, who Actor, id ids.App, queue string) error {
 	p := r.person(who)
 	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.MoveApp{Call: c, Who: p, App: id, Queue: queue} })
 }
 
-// SetPriority gives an application another priority, cut to the cluster's maximum, and returns what it came to.
+// SetPriority changes an application's priority, limited to the cluster's maximum, and returns the resulting priority.
 func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority int32) (int32, error) {
 	p := r.person(who)
 	return say[int32](ctx, r, changeLane, func(c rm.Call) rm.Message { return &rm.SetPriority{Call: c, Who: p, App: id, Priority: priority} })
 }
 
-// SetLifetime says when an application is killed that is not over by then.
+// SetLifetime sets the time at which an application is killed if it has not ended.
 func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.Time) error {
 	p := r.person(who)
 	return r.change(ctx, func(c rm.Call) rm.Message {
@@ -98,7 +98,7 @@ func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.
 	})
 }
 
-// Signal has a node signal a container with its next report.
+// Signal has a node signal a container in the answer to its next heartbeat.
 func (r *RM) Signal(ctx context.Context, who Actor, id ids.Container, command wire.SignalContainerCommand) error {
 	p := r.person(who)
 	return r.change(ctx, func(c rm.Call) rm.Message {
@@ -106,10 +106,10 @@ func (r *RM) Signal(ctx context.Context, who Actor, id ids.Container, command wi
 	})
 }
 
-// RefreshQueues reads the scheduler's configuration again and goes on with what it says: queues, limits, profile.
-// What runs stays, in the queue of the same path; what waits keeps its place by submission, but not what a policy
-// had learnt of it. Where a queue is gone that still has applications, the largest container shrinks while there are
-// any, or the configuration is wrong, nothing changes.
+// RefreshQueues reads the scheduler's configuration again and applies it: queues, limits, profile. Whatever runs stays
+// in the queue of the same path. Whatever waits keeps its place by submission, but not what a policy had learnt about
+// it. Nothing changes if a queue is gone that still has applications, if the largest container shrinks while there are
+// applications, or if the configuration is wrong.
 func (r *RM) RefreshQueues(ctx context.Context) error {
 	if r.refresh == nil {
 		return rm.Unfit("this ResourceManager was started with a scheduler that cannot change")
@@ -126,16 +126,16 @@ func (r *RM) RefreshQueues(ctx context.Context) error {
 	return err
 }
 
-// LogOff leaves a line for each mechanism of a scheduler's profile that is off.
+// LogOff writes a log line for each mechanism of a scheduler's profile that is off.
 func LogOff(log *slog.Logger, sch *rm.Scheduler) {
 	for _, off := range sch.Off {
 		log.Warn("a mechanism of the profile is off", "what", off)
 	}
 }
 
-// RefreshNodes reads the lists of hosts again; where one cannot be read, nothing changes. NodeManagers that may no
-// longer be there go: at once, or, where graceful, when what runs there has ended or the timeout has passed; none if
-// the timeout is negative.
+// RefreshNodes reads the host lists again; if one cannot be read, nothing changes. NodeManagers that are no longer
+// allowed leave: at once or, if graceful, when their containers have ended or the timeout has passed. A negative
+// timeout means no timeout.
 func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Duration) error {
 	lists, err := r.readHosts()
 	if err != nil {
@@ -146,12 +146,12 @@ func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Durat
 	})
 }
 
-// ResizeNode changes what a node offers. Its NodeManager is told with its next report.
+// ResizeNode changes what a node offers. Its NodeManager learns of it in the answer to its next heartbeat.
 func (r *RM) ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource) error {
 	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.ResizeNode{Call: c, Node: id, Total: total} })
 }
 
-// recovered is what the store holds, as the machine takes it.
+// recovered returns the contents of the store in the form that the machine takes.
 func (r *RM) recovered(s *store.State) []rm.Recovered {
 	if d := s.Salvaged; d != nil {
 		r.log.Error("the store was damaged; what could be read of it is in a new one, and the damaged file is kept", "kept", d.Kept, "pages", len(d.Damage), "lost", len(d.Lost), "records", d.Records)
@@ -188,11 +188,11 @@ func (r *RM) recovered(s *store.State) []rm.Recovered {
 	return out
 }
 
-// explained is for how many applications a list says what they wait for: to find out looks at every node.
+// explained is for how many applications a list says what they wait for: finding that out means looking at every node.
 const explained = 10
 
-// Apps returns the applications a filter lets through, oldest first. Of those that wait, only the newest say what
-// for.
+// Apps returns the applications that match a filter, oldest first. Of the waiting ones, only the newest say what they
+// wait for.
 func (r *RM) Apps(ctx context.Context, f rm.AppFilter) ([]rm.AppReport, error) {
 	list, err := look(ctx, r, func(v *published) ([]rm.AppReport, error) { return v.Apps(&f, r.now()), nil })
 	waiting, until := 0, time.Now().Add(explainWithin)
@@ -203,24 +203,24 @@ func (r *RM) Apps(ctx context.Context, f rm.AppFilter) ([]rm.AppReport, error) {
 		}
 	}
 	if err == nil {
-		err = ReadingOf(ctx).Turn(ctx) // for what the caller makes of them
+		err = ReadingOf(ctx).Turn(ctx) // for what the caller makes of the list
 	}
 	return list, err
 }
 
-// CountApps counts the applications a filter lets through, by state.
+// CountApps returns the number of applications that match a filter, by state.
 func (r *RM) CountApps(ctx context.Context, f rm.AppFilter) (map[rm.AppState]int, error) {
 	return look(ctx, r, func(v *published) (map[rm.AppState]int, error) { return v.Count(&f), nil })
 }
 
-// App returns one application, without its requests and attempts.
+// App returns one application without its requests and attempts.
 func (r *RM) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
 	a, err := look(ctx, r, func(v *published) (rm.AppReport, error) { return v.App(id, r.now()) })
 	r.explain(ctx, &a, time.Now().Add(explainWithin))
 	return a, err
 }
 
-// The questions that are asked of the machine, by what they are about.
+// Keys of the questions that are asked of the machine, by subject.
 type (
 	appQuestion        struct{ id ids.App }
 	whyQuestion        struct{ id ids.App }
@@ -240,10 +240,10 @@ func (r *RM) WholeApp(ctx context.Context, id ids.App) (rm.AppReport, error) {
 	return ask(ctx, r, appQuestion{id}, func(m rm.Reports) (rm.AppReport, error) { return m.App(id) })
 }
 
-// requestsAtOnce is for how many applications the machine is asked at a time what they ask for.
+// requestsAtOnce is how many applications the machine is asked about at a time in AddRequests.
 const requestsAtOnce = 32
 
-// AddRequests adds to reports of applications what these ask for.
+// AddRequests adds to application reports what the applications ask for.
 func (r *RM) AddRequests(ctx context.Context, list []rm.AppReport) error {
 	var some []*rm.AppReport
 	for i := range list {
@@ -266,10 +266,10 @@ func (r *RM) AddRequests(ctx context.Context, list []rm.AppReport) error {
 			a.Requests = rows[i]
 		}
 	}
-	return ReadingOf(ctx).Turn(ctx) // for what the caller makes of them
+	return ReadingOf(ctx).Turn(ctx) // for what the caller makes of the list
 }
 
-// Attempts returns an application's attempts, first one first.
+// Attempts returns an application's attempts, the first one first.
 func (r *RM) Attempts(ctx context.Context, id ids.App) ([]rm.AttemptReport, error) {
 	return ask(ctx, r, attemptsQuestion{id}, func(m rm.Reports) ([]rm.AttemptReport, error) { return m.Attempts(id) })
 }
@@ -279,8 +279,8 @@ func (r *RM) Attempt(ctx context.Context, id ids.Attempt) (rm.AttemptReport, err
 	return ask(ctx, r, attemptQuestion{id}, func(m rm.Reports) (rm.AttemptReport, error) { return m.Attempt(id) })
 }
 
-// Containers returns the containers an attempt holds, by number: those that it held all the while, and perhaps others. The
-// machine is asked for some of them at a time.
+// Containers returns the containers an attempt holds, by number: those that it held throughout the call, and possibly
+// others. It asks the machine for some of them at a time.
 func (r *RM) Containers(ctx context.Context, id ids.Attempt) ([]rm.ContainerReport, error) {
 	var all []rm.ContainerReport
 	for above := int64(0); ; {
@@ -300,12 +300,12 @@ func (r *RM) NodeContainers(ctx context.Context, id ids.Node) ([]rm.ContainerRep
 	return ask(ctx, r, nodeQuestion{id}, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.NodeContainers(id) })
 }
 
-// Container returns one container that has not ended.
+// Container returns a container that has not ended.
 func (r *RM) Container(ctx context.Context, id ids.Container) (rm.ContainerReport, error) {
 	return ask(ctx, r, containerQuestion{id}, func(m rm.Reports) (rm.ContainerReport, error) { return m.Container(id) })
 }
 
-// Nodes returns every NodeManager that was ever here, by id.
+// Nodes returns every NodeManager that ever registered, by id.
 func (r *RM) Nodes(ctx context.Context) ([]rm.NodeReport, error) {
 	return look(ctx, r, func(v *published) ([]rm.NodeReport, error) { return v.Nodes(), nil })
 }
@@ -315,17 +315,17 @@ func (r *RM) Node(ctx context.Context, id ids.Node) (rm.NodeReport, error) {
 	return look(ctx, r, func(v *published) (rm.NodeReport, error) { return v.Node(id) })
 }
 
-// Decommissioning returns the nodes that are on their way out.
+// Decommissioning returns the nodes that are being decommissioned.
 func (r *RM) Decommissioning(ctx context.Context) ([]ids.Node, error) {
 	return look(ctx, r, func(v *published) ([]ids.Node, error) { return v.Decommissioning(), nil })
 }
 
-// Queues returns every queue, the root first. They are shared: nobody may change them.
+// Queues returns every queue, the root first. The result is shared; callers must not change it.
 func (r *RM) Queues(ctx context.Context) ([]rm.QueueReport, error) {
 	return look(ctx, r, func(v *published) ([]rm.QueueReport, error) { return v.queues(), nil })
 }
 
-// Cluster returns the cluster in figures.
+// Cluster returns the cluster's figures.
 func (r *RM) Cluster(ctx context.Context) (rm.ClusterReport, error) {
 	return look(ctx, r, func(v *published) (rm.ClusterReport, error) {
 		p := v.Cluster()
@@ -334,7 +334,7 @@ func (r *RM) Cluster(ctx context.Context) (rm.ClusterReport, error) {
 	})
 }
 
-// Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
+// Why explains what an application waits for. One that has ended, or has not reached the scheduler, waits for nothing.
 func (r *RM) Why(ctx context.Context, id ids.App) (rm.Explanation, error) {
 	return ask(ctx, r, whyQuestion{id}, func(m rm.Reports) (rm.Explanation, error) { return m.Why(id) })
 }

@@ -1,7 +1,7 @@
-// Package daemon is the shell of a [rm.Machine] that serves real clusters: what NodeManagers, ApplicationMasters,
-// clients and people say becomes messages to the machine, and what it wants done becomes answers, records, tokens and
-// launches.
+// Package daemon is the shell of a [rm.Machine] for real clusters. It turns what NodeManagers, ApplicationMasters,
+// clients and people say into messages to the machine, and what the machine wants done into answers, records, tokens
+// and launches.
 //
-// One goroutine, the loop, owns the machine; everybody else sends it functions to run. It has the clock, the sockets,
-// the secrets of tokens and the store, and decides nothing that anybody could see.
+// One goroutine, the loop, owns the machine; all others send it functions to run. The daemon has the clock, the
+// sockets, the token secrets and the store. It makes no decision that anybody could observe.
 package daemon

@@ -8,12 +8,12 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// ErrStopping says that the ResourceManager is on its way out: its callers try again.
+// ErrStopping says that the ResourceManager is shutting down; callers should retry.
 var ErrStopping = errors.New("the ResourceManager is stopping")
 
 const classRetry = "org.apache.hadoop.ipc.RetriableException"
 
-// byClass makes a handler's errors ones that name the Java class its caller acts on.
+// byClass wraps a handler so that its errors name the Java class its caller acts on.
 func byClass[Q, P any](f func(context.Context, *rpc.Call, Q) (P, error)) func(context.Context, *rpc.Call, Q) (P, error) {
 	return func(ctx context.Context, c *rpc.Call, q Q) (P, error) {
 		p, err := f(ctx, c, q)

@@ -10,15 +10,15 @@ import (
 	"heddle/yarn/ids"
 )
 
-// What applications wait for is found out one by one and said again for a while. Who lists applications, or asks how one is,
-// does not wait long for it: for all that a list tells no longer than for one.
+// What applications wait for is worked out for one application at a time, and reused for explainFor. A caller that
+// lists applications, or asks about one, waits at most explainWithin for that: for a whole list no longer than for one.
 const (
 	explainFor    = time.Second
 	explainWithin = 200 * time.Millisecond
-	mostExplained = 1000 // that are kept in mind
+	mostExplained = 1000 // how many are kept
 )
 
-// explanations are what applications were last found to wait for.
+// explanations holds what applications were last found to wait for.
 type explanations struct {
 	mu sync.Mutex
 	by map[ids.App]explanation
@@ -46,8 +46,8 @@ func (e *explanations) put(id ids.App, x explanation) {
 	}
 }
 
-// explain adds to a report what its application waits for, where it does not say, as far as that is known or soon found
-// out, until a time.
+// explain adds to a report what its application waits for, if the report does not say so already. It uses what is known
+// or can be found out before the deadline until.
 func (r *RM) explain(ctx context.Context, a *rm.AppReport, until time.Time) {
 	if !a.Unexplained() {
 		return
@@ -66,7 +66,7 @@ func (r *RM) explain(ctx context.Context, a *rm.AppReport, until time.Time) {
 	}
 }
 
-// explained is what an application waits for, found out anew where somebody else has not just done so.
+// explained returns what an application waits for. It works that out anew unless somebody else has just done so.
 func (r *RM) explained(m rm.Reports, id ids.App) (explanation, error) {
 	if x := r.explanations.get(id); time.Since(x.at) < explainFor {
 		return x, nil

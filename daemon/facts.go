@@ -6,8 +6,8 @@ import (
 	"heddle/rm"
 )
 
-// Facts finds out what is known of jobs beside YARN's protocols. Its methods may take a while, are called from many
-// goroutines, end soon after their context does, and say in the answer what went wrong.
+// Facts finds out about jobs what YARN's protocols do not tell. Its methods may take a while, are called from many
+// goroutines, return soon after their context ends, and report errors in the answer.
 type Facts interface {
 	Read(context.Context, *rm.ReadJob) *rm.JobRead
 	Ask(context.Context, *rm.AskMaster) *rm.MasterTold
@@ -28,11 +28,11 @@ func (noFacts) Ask(_ context.Context, q *rm.AskMaster) *rm.MasterTold {
 	return &rm.MasterTold{Attempt: q.Attempt, Failed: nobodyAsks}
 }
 
-// LearnFrom says who finds out what the machine wants to know of jobs. Without it nobody does. It is for before Run.
+// LearnFrom sets who finds out what the machine wants to know about jobs. By default nobody does. Call it before Run.
 func (r *RM) LearnFrom(f Facts) { r.facts = f }
 
-// learn has something found out, and says to the machine what it came to. It does not wait. What [New] wants to know waits
-// for Run, which is when there is somebody to ask.
+// learn has something found out and passes the result to the machine. It does not wait. What [New] wants to know waits
+// for Run, because only then is there somebody to ask.
 func (r *RM) learn(what func(context.Context, Facts) rm.Message) {
 	r.post(func() {
 		go func() {

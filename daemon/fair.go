@@ -5,33 +5,34 @@ import (
 	"strings"
 )
 
-// ErrBusy says that as much waits already as may: its callers try again.
+// ErrBusy says that too many calls are waiting already; callers should retry.
 var ErrBusy = errors.New("too much waits for the ResourceManager already; try again")
 
-// How many may wait at a time, of one caller, of all callers at one address, and of all. Once there are so many of all, nobody may
-// have more than one, of which there may be as many again: some who want much do not shut the others out.
+// How many calls may wait at a time: of one caller, of all callers at one address, and in total. Once mostOfAll wait,
+// nobody may have more than one waiting, and there may be as many of those again: callers that want much do not shut
+// out the others.
 const (
 	mostOfOne     = 128
 	mostOfAddress = mostOfAll / 2
 	mostOfAll     = 4096
 )
 
-// A fairQueue is what callers wait for. What one caller wants comes in the order in which it was wanted. Addresses come in turn, and
-// so do the callers of each: who wants much waits behind himself, under however many names.
+// A fairQueue holds what callers wait for. The items of one caller stay in order. Addresses take turns, and so do the
+// callers of each address: a caller that wants much only delays itself, under however many names.
 type fairQueue[T any] struct {
 	by    map[string][]T
 	at    map[string]*address
-	turns []string // of addresses where somebody wants something
+	turns []string // addresses with waiting items
 	n     int
 }
 
-// An address is where callers of a [fairQueue] are.
+// An address holds the callers of a [fairQueue] at one address.
 type address struct {
-	turns []string // of those who want something
-	n     int      // of what they want
+	turns []string // callers with waiting items
+	n     int      // number of their items
 }
 
-// addressOf is the address of a caller, as [WithCaller] has it.
+// addressOf returns the address of a caller, as [WithCaller] has it.
 func addressOf(caller string) string { return caller[strings.LastIndexByte(caller, '@')+1:] }
 
 func (q *fairQueue[T]) push(caller string, x T) error {
@@ -46,7 +47,7 @@ func (q *fairQueue[T]) push(caller string, x T) error {
 	return nil
 }
 
-// add adds what is bounded elsewhere: what waits again was let in before.
+// add adds an item that is bounded elsewhere; one that waits again was admitted before.
 func (q *fairQueue[T]) add(caller string, x T) {
 	if q.by == nil {
 		q.by, q.at = map[string][]T{}, map[string]*address{}

@@ -17,15 +17,15 @@ import (
 
 const (
 	defaultRack   = "/default-rack"
-	scriptTimeout = 10 * time.Second // of the script that tells racks
+	scriptTimeout = 10 * time.Second // of the script that prints racks
 	scriptsAtOnce = 8
-	scriptWait    = time.Minute     // for the turn of a host's script; callers give up after two
+	scriptWait    = time.Minute     // for a free slot to run the script; callers give up after two minutes
 	lookupTimeout = 5 * time.Second // of a host's addresses
 	maxHostLines  = 1_000_000
 	maxRacksKnown = 100_000
 )
 
-// namesOf is what lists may call a host: its name and its addresses. It runs outside the loop.
+// namesOf returns what lists may call a host: its name and its addresses. It runs outside the loop.
 func (r *RM) namesOf(ctx context.Context, host string) []string {
 	if r.cfg.IncludeFile == "" && r.cfg.ExcludeFile == "" {
 		return []string{host}
@@ -39,7 +39,7 @@ func (r *RM) namesOf(ctx context.Context, host string) []string {
 	return append(addresses, host)
 }
 
-// readHosts reads both lists.
+// readHosts reads both host lists.
 func (r *RM) readHosts() (l rm.HostLists, err error) {
 	if l.Include, err = readHostFile(r.cfg.IncludeFile); err != nil {
 		return l, err
@@ -48,8 +48,9 @@ func (r *RM) readHosts() (l rm.HostLists, err error) {
 	return l, err
 }
 
-// readHostFile reads a list of hosts, separated by white space, # to the end of a line left out. No path is an empty
-// list. A path where nothing is is a mistake: an empty list would let hosts join that somebody wanted to keep out.
+// readHostFile reads a list of hosts separated by white space. Comments go from # to the end of the line. An empty path
+// is an empty list. A path to a missing file is an error: an empty list would admit hosts that somebody wanted to keep
+// out.
 func readHostFile(path string) (map[string]bool, error) {
 	if path == "" {
 		return nil, nil
@@ -82,15 +83,15 @@ func readHostFile(path string) (map[string]bool, error) {
 	return out, nil
 }
 
-// A rackCache remembers what the script said, by host.
+// A rackCache remembers the script's answers, by host.
 type rackCache struct {
 	mu   sync.Mutex
 	rack map[string]string
-	runs chan struct{} // a place for each script that runs
+	runs chan struct{} // a slot for each running script
 }
 
-// rackOf is a host's rack: by the table, else by the script, else the default; "" where the script should have
-// told it and did not. It runs outside the loop: a script may take its time.
+// rackOf returns a host's rack: from the table, else from the script, else the default; "" if the script was to print
+// it and did not. It runs outside the loop because a script may take its time.
 func (r *RM) rackOf(ctx context.Context, host string) string {
 	if rack, ok := r.cfg.TopologyTable[host]; ok {
 		return rack
@@ -104,7 +105,7 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	if ok {
 		return rack
 	}
-	select { // a whole cluster registers at once after a start
+	select { // after a start, a whole cluster registers at once
 	case r.known.runs <- struct{}{}:
 	case <-ctx.Done():
 		return ""
@@ -115,7 +116,7 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.cfg.Topology, host)
-	cmd.WaitDelay = time.Second // something it started may hold its output open
+	cmd.WaitDelay = time.Second // a process it started may hold its output open
 	out, err := cmd.Output()
 	<-r.known.runs
 	rack = strings.TrimSpace(string(out))

@@ -25,7 +25,7 @@ const (
 	launchPause       = time.Second      // between tries to reach one
 )
 
-// What a master finds in its environment beside what its client put there.
+// Variables that a master finds in its environment besides those its client set.
 const (
 	envProxyBase  = "APPLICATION_WEB_PROXY_BASE"
 	envSubmitTime = "APP_SUBMIT_TIME_ENV"
@@ -62,10 +62,10 @@ func (r *RM) launch(e *rm.StartMaster) {
 	}()
 }
 
-// stop ends a master's container on its node, without waiting for the node's next report.
+// stop ends a master's container on its node without waiting for the node's next heartbeat.
 func (r *RM) stop(e *rm.StopMaster) {
 	nm := r.nodeCall(e.Container.Attempt, e.Node, e.User)
-	nm.tries = 1 // the next report's answer says so too
+	nm.tries = 1 // the answer to the next heartbeat says so too
 	q := &wire.StopContainersRequest{ContainerId: []*wire.ContainerId{conv.WireContainer(e.Container)}}
 	go func() {
 		if err := r.callNode(nm, "stopContainers", q, &wire.StopContainersResponse{}); err != nil {
@@ -74,7 +74,7 @@ func (r *RM) stop(e *rm.StopMaster) {
 	}()
 }
 
-// A nodeCall is what it takes to call a NodeManager for a master.
+// A nodeCall is what is needed to call a NodeManager on behalf of a master.
 type nodeCall struct {
 	addr  string
 	token *rpc.Token
@@ -86,7 +86,7 @@ func (r *RM) nodeCall(t ids.Attempt, n ids.Node, user string) nodeCall {
 	return nodeCall{n.String(), &rpc.Token{Identifier: k.Identifier, Password: k.Password, Kind: k.GetKind(), Service: k.GetService()}, max(r.cfg.ConnectRetries, 1)}
 }
 
-// callNode makes one call to a NodeManager, trying again where it cannot be reached.
+// callNode makes one call to a NodeManager. It retries if the NodeManager cannot be reached.
 func (r *RM) callNode(nm nodeCall, method string, q, p proto.Message) error {
 	r.launches <- struct{}{}
 	defer func() { <-r.launches }()
@@ -103,7 +103,7 @@ func (r *RM) callNode(nm nodeCall, method string, q, p proto.Message) error {
 			return nil
 		}
 		if remote := (*rpc.Error)(nil); errors.As(err, &remote) {
-			return err // it was reached, and refused
+			return err // it was reached, and refused the call
 		}
 	}
 	return fmt.Errorf("NodeManager %s: %w", nm.addr, err)
@@ -120,9 +120,9 @@ func once(nm nodeCall, method string, q, p proto.Message) error {
 	return c.Call(ctx, method, q, p)
 }
 
-// launchContext is what a client submitted for its master, with the token that lets the master in and what it
-// has to know added, and with a smaller Java heap where its container is smaller than what was asked for; nothing else is
-// touched.
+// launchContext returns the launch context that a client submitted for its master, with the token that admits the
+// master and the variables the master needs added. It cuts the Java heap if the container is smaller than what was
+// asked for, and changes nothing else.
 func (r *RM) launchContext(e *rm.StartMaster) (*wire.ContainerLaunchContext, error) {
 	c := &wire.ApplicationSubmissionContext{}
 	if err := proto.Unmarshal(e.Context, c); err != nil {
@@ -146,7 +146,7 @@ func (r *RM) launchContext(e *rm.StartMaster) (*wire.ContainerLaunchContext, err
 	return spec, nil
 }
 
-// set puts a variable into a container's environment, in place of one of the same name.
+// set sets a variable in a container's environment, replacing one of the same name.
 func set(spec *wire.ContainerLaunchContext, key, value string) {
 	kv := &wire.StringStringMap{Key: new(key), Value: new(value)}
 	i := slices.IndexFunc(spec.Environment, func(e *wire.StringStringMap) bool { return e.GetKey() == key })

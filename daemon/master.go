@@ -11,7 +11,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// Masters is the protocol that ApplicationMasters speak; the server needs [RM.Tokens] with it.
+// Masters returns the protocol of ApplicationMasters; the server needs [RM.Tokens] with it.
 func (r *RM) Masters() rpc.Protocol {
 	return rpc.Protocol{Name: "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB", Methods: map[string]rpc.Method{
 		"registerApplicationMaster": rpc.Serve(byClass(r.registerMaster)),
@@ -45,7 +45,7 @@ func (r *RM) allocate(ctx context.Context, c *rpc.Call, q *wire.AllocateRequest)
 	return r.allocated(a, q), nil
 }
 
-// allocated is an answer with the tokens that go with it.
+// allocated returns an answer with its tokens.
 func (r *RM) allocated(a *rm.Allocated, q *wire.AllocateRequest) *wire.AllocateResponse {
 	p := r.units().Allocated(a, q, time.Now().UnixMilli())
 	for i := range a.Granted {

@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// Readers are those who read, over RPC, REST and pages. What is made of a view for them, lists most of all, takes a processor
-// that the loop needs too: it is made for so many at once as there are processors but one, and callers come in turn. Readers
-// keep one account of who asked how much.
+// Readers are the callers that read, over RPC, REST and pages. Building their answers from a view, above all lists,
+// takes processors that the loop needs too. So there are only as many turns at a time as processors less one, and
+// callers take turns. Readers keep one account of how much each caller asked for.
 type Readers struct {
 	mu       sync.Mutex
-	atOnce   int               // whose turn it may be at a time
-	running  int               // whose turn it is
-	resting  int               // turns that only those may have who use little
-	light    fairQueue[*place] // of those who use little
+	atOnce   int               // how many callers may have a turn at a time
+	running  int               // how many callers have a turn
+	resting  int               // turns that rest: only callers that use little may have them
+	light    fairQueue[*place] // callers that use little
 	waiting  fairQueue[*place] // readings
-	calling  fairQueue[*place] // all others; there are no more than connections
-	called   bool              // the last one that began was of those
-	since    time.Time         // there was nobody free, and nobody rested
+	calling  fairQueue[*place] // all other calls; there are no more than connections
+	called   bool              // the last turn that began was one of calling
+	since    time.Time         // since then no turn was free, and none rested
 	used     map[string]*usage // by address
-	lightly  usage             // of all who use little
+	lightly  usage             // of all callers that use little
 	accounts map[string]*Account
-	others   Account // those that are not kept by name any more
+	others   Account // callers that are no longer kept by name
 }
 
-// A place is a caller's in the queue.
+// A place is a caller's place in the queue.
 type place struct {
 	caller string
 	reads  bool
@@ -43,16 +43,16 @@ type place struct {
 type Account struct {
 	Caller string        `json:"caller"` // user and address over RPC, the address over HTTP; "" for all that are not kept by name
 	Calls  uint64        `json:"calls"`
-	Busy   uint64        `json:"refused_busy"` // of them, refused because too many of the caller's were waiting
+	Busy   uint64        `json:"refused_busy"` // of Calls, those refused because too many of the caller's were waiting
 	Worked time.Duration `json:"-"`            // on answers
 	Waited time.Duration `json:"-"`            // for a turn
 	Bytes  uint64        `json:"bytes"`        // of answers
 }
 
-// mostAccounts is how many callers are kept by name. The one that took the least gives way to a new one.
+// mostAccounts is how many callers are kept by name. A new caller replaces the one that took the least.
 const mostAccounts = 256
 
-// NewReaders returns readers for whom so much is made at once; for 0, as much as there are processors but one.
+// NewReaders returns readers with so many turns at a time; 0 means as many as there are processors less one.
 func NewReaders(atOnce int) *Readers {
 	if atOnce == 0 {
 		atOnce = max(1, runtime.GOMAXPROCS(0)-1)
@@ -60,7 +60,7 @@ func NewReaders(atOnce int) *Readers {
 	return &Readers{atOnce: atOnce, used: map[string]*usage{}, accounts: map[string]*Account{}}
 }
 
-// Accounts are those who took the longest, at most so many, and all the others together, if any, as the last.
+// Accounts returns at most so many accounts, those that took the longest. The sum of all others, if any, comes last.
 func (d *Readers) Accounts(most int) []Account {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +105,7 @@ func (d *Readers) charge(caller string, what *Account) {
 	a.add(what)
 }
 
-// begin waits for a turn. One who reads may be refused, unless it goes on again with what it had a turn for.
+// begin waits for a turn. It may refuse a reading, unless the reading had a turn before (again).
 func (d *Readers) begin(ctx context.Context, caller string, reads, again bool) error {
 	d.mu.Lock()
 	now := time.Now()
@@ -131,8 +131,8 @@ func (d *Readers) begin(ctx context.Context, caller string, reads, again bool) e
 	}
 	select {
 	case <-p.begin:
-		// Go has whoever is let in go on at once, in the time of whoever let him in, before others that wait for the same processor: a
-		// chain of turns would keep them for ten milliseconds.
+		// Go runs a goroutine that is woken at once, in the time slice of the one that woke it, ahead of others that
+		// wait for the same processor. A chain of turns would delay those by ten milliseconds.
 		runtime.Gosched()
 		return nil
 	case <-ctx.Done():
@@ -141,13 +141,13 @@ func (d *Readers) begin(ctx context.Context, caller string, reads, again bool) e
 	p.left = true
 	begun := p.begun
 	d.mu.Unlock()
-	if begun { // at the same moment
+	if begun { // it began at the same moment
 		d.next(caller, 0)
 	}
 	return ctx.Err()
 }
 
-// queue is where a place waits.
+// queue returns the queue in which a place waits.
 func (d *Readers) queue(p *place, light bool) *fairQueue[*place] {
 	switch {
 	case light:
@@ -159,13 +159,13 @@ func (d *Readers) queue(p *place, light bool) *fairQueue[*place] {
 	}
 }
 
-// Enter waits until a caller may have a processor, for anything but what a [Reading] is for; it is the caller's turn until Leave.
-// Those who wait for that and those who read have every other turn.
+// Enter waits until a caller may use a processor for anything that a [Reading] does not cover. The caller has the turn
+// until Leave. If such calls and readings both wait, they alternate.
 func (d *Readers) Enter(ctx context.Context, caller string) error {
 	return d.begin(ctx, caller, false, false)
 }
 
-// Leave is the end of a turn that Enter began, and that took so long.
+// Leave ends a turn that Enter began, and that took so long.
 func (d *Readers) Leave(caller string, took time.Duration) { d.next(caller, took) }
 
 // wanted reports whether somebody waits for a turn.
@@ -175,14 +175,14 @@ func (d *Readers) wanted() bool {
 	return d.light.n+d.waiting.n+d.calling.n > 0
 }
 
-// After longestStretch in which one turn followed another there is none for stretchRest: a flood leaves time to nodes and masters,
-// even where the machine has no more than that to give. Only those who use little have turns meanwhile.
+// After longestStretch of turns one after another, the next turn rests for stretchRest, so that a flood leaves time to
+// nodes and masters even if the host has no more than that to give. Only callers that use little have it meanwhile.
 const (
 	longestStretch = 2 * time.Millisecond
 	stretchRest    = time.Millisecond
 )
 
-// next ends a caller's turn, and lets the next one begin, after a rest where one is due.
+// next ends a caller's turn and lets the next turn begin, after a rest if one is due.
 func (d *Readers) next(caller string, took time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -200,7 +200,7 @@ func (d *Readers) next(caller string, took time.Duration) {
 		}
 	}
 	if d.waiting.n+d.calling.n > 0 && d.running+d.resting < d.atOnce && now.Sub(d.since) >= longestStretch {
-		d.since = now.Add(stretchRest) // others go on meanwhile
+		d.since = now.Add(stretchRest) // other turns go on meanwhile
 		d.resting++
 		time.AfterFunc(stretchRest, d.rested)
 		return
@@ -208,8 +208,8 @@ func (d *Readers) next(caller string, took time.Duration) {
 	d.let()
 }
 
-// rested lets the next one begin after a rest, however long that was: on a busy machine it ends late, and another one behind it would
-// have everybody wait for ever.
+// rested lets the next turn begin after a rest, however long the rest was. On a busy host it ends late, and another
+// rest right after it would make everybody wait for ever.
 func (d *Readers) rested() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -225,7 +225,7 @@ func (d *Readers) start(p *place) {
 	close(p.begin)
 }
 
-// let lets the next ones begin; d.mu is held.
+// let begins as many turns as are free; d.mu is held.
 func (d *Readers) let() {
 	for d.running+d.resting < d.atOnce {
 		calling, from := d.waiting.n == 0 || d.calling.n > 0 && !d.called, &d.waiting
@@ -243,22 +243,22 @@ func (d *Readers) let() {
 	}
 }
 
-// A Reading is one call of somebody who reads. It is used by one goroutine.
+// A Reading is one call that reads. It is used by one goroutine.
 type Reading struct {
 	of     *Readers
 	caller string
 	spent  Account
-	has    bool // it is its turn
-	had    bool // it was before
+	has    bool // it has the turn
+	had    bool // it had a turn before
 	over   bool
 	since  time.Time
 }
 
-// readingKey is a [Reading] in a context.
+// readingKey is the context key of a [Reading].
 type readingKey struct{}
 
-// Begin is a call of somebody who reads. What is read with its context is charged to the caller; the call has to be ended.
-// Where there are no readers to speak of, nobody waits for a turn.
+// Begin begins a call that reads. What is read with the returned context is charged to the caller. The caller must call
+// End. On nil Readers, nobody waits for a turn.
 func (d *Readers) Begin(ctx context.Context, caller string) (context.Context, *Reading) {
 	if d == nil {
 		return ctx, nil
@@ -267,7 +267,7 @@ func (d *Readers) Begin(ctx context.Context, caller string) (context.Context, *R
 	return context.WithValue(ctx, readingKey{}, r), r
 }
 
-// End is the end of the call, whose answer has so many bytes. Only the first end counts.
+// End ends the call, whose answer has so many bytes. Only the first call of End counts.
 func (r *Reading) End(bytes int) {
 	if r == nil || r.over {
 		return
@@ -278,7 +278,7 @@ func (r *Reading) End(bytes int) {
 	r.of.charge(r.caller, &r.spent)
 }
 
-// Turn waits until it is the call's turn.
+// Turn waits until the call has the turn.
 func (r *Reading) Turn(ctx context.Context) error {
 	if r == nil || r.has {
 		return nil
@@ -294,9 +294,9 @@ func (r *Reading) Turn(ctx context.Context) error {
 	return err
 }
 
-// Breathe lets others go on, now and then in a loop over a long list, of which i counts the rounds: readers whose turn it is not,
-// and goroutines that wait for a processor. Those may be of nodes, which would wait for ten milliseconds at every step otherwise. It
-// fails where the call's context ends before its next turn.
+// Breathe lets others run from time to time in a loop over a long list, where i counts the iterations: readers that
+// wait for a turn, and goroutines that wait for a processor. Those may serve nodes, and would otherwise wait for ten
+// milliseconds at every step. It fails if the call's context ends before its next turn.
 func Breathe(ctx context.Context, i int) error {
 	const each = 32 // a few tenths of a millisecond
 	if i%each != each-1 {
@@ -320,7 +320,7 @@ func (r *Reading) usesLittle() bool {
 	return r.of.usesLittle(r.caller, time.Now())
 }
 
-// Pause lets others go on, while the call waits for something else.
+// Pause gives the turn up while the call waits for something else.
 func (r *Reading) Pause() {
 	if r == nil || !r.has {
 		return
@@ -331,21 +331,21 @@ func (r *Reading) Pause() {
 	r.of.next(r.caller, took)
 }
 
-// A TurnWriter writes an answer that is put together in the turns of a reading: while it is written, others have theirs. It is
-// to be ended.
+// A TurnWriter writes an answer that is built during the turns of a reading. While it writes, others have turns. The
+// caller must call End.
 type TurnWriter struct {
 	r   *Reading
 	ctx context.Context //nolint:containedctx // of the answer that is written
 	w   io.Writer
 	b   []byte
 
-	passed int // since the last turn
+	passed int // bytes since the last turn
 }
 
-// turnBytes is how much is put together before it is written.
+// turnBytes is how much is collected before it is written.
 const turnBytes = 32 << 10
 
-// Writer is a writer to w. A write fails where ctx ends before the next turn.
+// Writer returns a TurnWriter to w. A write fails if ctx ends before the next turn.
 func (r *Reading) Writer(ctx context.Context, w io.Writer) *TurnWriter {
 	return &TurnWriter{r: r, ctx: ctx, w: w}
 }
@@ -361,7 +361,7 @@ func (t *TurnWriter) Write(b []byte) (int, error) {
 	return len(b), t.r.Turn(t.ctx)
 }
 
-// Passed says that so many bytes were put together for what Write gets a packed form of: others have their turns as often.
+// Passed notes so many bytes of which Write gets a packed form, so that others have their turns as often.
 func (t *TurnWriter) Passed(bytes int) error {
 	if t.passed += bytes; t.passed < turnBytes {
 		return nil
@@ -371,7 +371,7 @@ func (t *TurnWriter) Passed(bytes int) error {
 	return t.r.Turn(t.ctx)
 }
 
-// End writes what is left; nothing more is put together.
+// End writes what is left. Nothing may be written after it.
 func (t *TurnWriter) End() error {
 	t.r.Pause()
 	_, err := t.w.Write(t.b)
@@ -379,21 +379,21 @@ func (t *TurnWriter) End() error {
 	return err
 }
 
-// ReadingOf is the call that a context belongs to, nil for none.
+// ReadingOf returns the call that a context belongs to, or nil if there is none.
 func ReadingOf(ctx context.Context) *Reading {
 	r, _ := ctx.Value(readingKey{}).(*Reading)
 	return r
 }
 
-// callerKey is who calls, in a context.
+// callerKey is the context key of the caller.
 type callerKey struct{}
 
-// WithCaller is the context of a call of somebody: a user at an address over RPC, an address over HTTP. Callers come in turn.
+// WithCaller returns the context of a call by a user at an address (RPC) or an address (HTTP). Callers take turns.
 func WithCaller(ctx context.Context, caller string) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller)
 }
 
-// CallerOf is who calls; "" where nobody says.
+// CallerOf returns the caller; "" if the context does not say.
 func CallerOf(ctx context.Context) string {
 	if r := ReadingOf(ctx); r != nil {
 		return r.caller

@@ -19,8 +19,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// An RM is a ResourceManager at work: a [rm.Machine], and the loop that says to it what is said over sockets and
-// carries out what it wants done. Its methods may be called from any goroutine while [RM.Run] runs.
+// An RM is a running ResourceManager: a [rm.Machine] and the loop that passes it what arrives over sockets and carries
+// out what it wants done. Its methods may be called from any goroutine while [RM.Run] runs.
 type RM struct {
 	cfg     Config
 	refresh RefreshFunc
@@ -28,11 +28,11 @@ type RM struct {
 	log     *slog.Logger
 
 	began   time.Time // the machine's time 0
-	starts  []int64   // this one and those before: milliseconds since 1970
-	cluster int64     // likewise, milliseconds since 1970: part of its ids and tokens
+	starts  []int64   // of this start and earlier ones, in milliseconds since 1970
+	cluster int64     // of this start, in milliseconds since 1970: part of its ids and tokens
 	ready   atomic.Bool
 	awaited atomic.Pointer[awaited]
-	placer  atomic.Pointer[rm.Scheduler] // the machine's, for callers outside the loop
+	placer  atomic.Pointer[rm.Scheduler] // the machine's scheduler, for callers outside the loop
 	facts   Facts
 	life    context.Context // ends with the loop
 	die     context.CancelFunc
@@ -43,10 +43,10 @@ type RM struct {
 	done         chan struct{} // the loop has ended
 
 	mu     sync.Mutex
-	posted []func() // from goroutines of the daemon's own, which must never wait for the loop
+	posted []func() // by goroutines of the daemon's own, which must never wait for the loop
 	wake   chan struct{}
 
-	// What follows belongs to the loop.
+	// The fields below belong to the loop.
 	m       *rm.Machine
 	last    rm.Call
 	waiting map[rm.Call]func(any, error)
@@ -65,20 +65,20 @@ type RM struct {
 // A RefreshFunc reads the configuration anew and returns the scheduler it describes. An error changes nothing.
 type RefreshFunc func() (*rm.Scheduler, error)
 
-// Options is what a ResourceManager is made of.
+// Options are the parts of a ResourceManager.
 type Options struct {
 	Config    Config
 	Scheduler *rm.Scheduler
-	Refresh   RefreshFunc  // nil where the scheduler cannot change
+	Refresh   RefreshFunc  // nil if the scheduler cannot change
 	Store     *store.Store // nil: nothing is kept
 	State     *store.State // what was found in the store; nil without one
 	Log       *slog.Logger
 }
 
-// maxLaunches is how many masters are being started or stopped at a time: many of them may wait for a node that is gone.
+// maxLaunches is how many masters are started or stopped at a time: many of them may wait for a node that is gone.
 const maxLaunches = 1024
 
-// New returns a ResourceManager that has taken over what the store holds. It serves nothing before Run.
+// New returns a ResourceManager that has taken over the contents of the store. It serves nothing before Run.
 func New(o Options) (*RM, error) {
 	now := time.Now()
 	r := &RM{
@@ -101,7 +101,7 @@ func New(o Options) (*RM, error) {
 	}
 	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists, Keys: r.auth.states(), Memo: newMemo}
 	if o.State != nil {
-		options.Epoch = o.State.Epoch - 1 // the first start counts as epoch 0, of which container ids say nothing
+		options.Epoch = o.State.Epoch - 1 // the first start counts as epoch 0, which container ids leave out
 		options.State, options.Runs, options.Starts, options.Nodes = r.recovered(o.State), o.State.Runs, o.State.Starts, o.State.Nodes
 	}
 	r.starts = append(slices.Clone(options.Starts), r.cluster)
@@ -111,21 +111,20 @@ func New(o Options) (*RM, error) {
 	return r, nil
 }
 
-// ClusterTimestamp is when this ResourceManager started, in milliseconds since 1970: part of the ids it gives.
+// ClusterTimestamp returns when this ResourceManager started, in milliseconds since 1970. Its ids contain it.
 func (r *RM) ClusterTimestamp() int64 { return r.cluster }
 
-// ServedAt says where clients reach the web pages, as host:port, where the configuration does not. It is for
-// before Run.
+// ServedAt sets where clients reach the web pages, as host:port, if the configuration does not say. Call it before Run.
 func (r *RM) ServedAt(web string) { r.m.ServedAt(web) }
 
-// Ready reports whether recovery is over: what was running before the start has been found again or given up.
+// Ready reports whether recovery is over: what ran before the start has been found again or given up.
 func (r *RM) Ready() bool { return r.ready.Load() }
 
-// awaited are the NodeManagers that a start waits for, and how many there were before it.
+// awaited counts the NodeManagers that a start still waits for, and those known from before it.
 type awaited struct{ missing, known int }
 
-// Awaited is how many NodeManagers of before the start have not come back, and how many there were. Before recovery has
-// begun nothing is known of them.
+// Awaited returns how many NodeManagers from before the start have not come back, and how many there were. Before
+// recovery begins, both are zero.
 func (r *RM) Awaited() (missing, known int) {
 	if a := r.awaited.Load(); a != nil {
 		return a.missing, a.known
@@ -133,7 +132,7 @@ func (r *RM) Awaited() (missing, known int) {
 	return 0, 0
 }
 
-// Run is the loop. It returns when the context ends, or with the reason why it cannot go on.
+// Run runs the loop. It returns nil when the context ends, or the reason why it cannot go on.
 func (r *RM) Run(ctx context.Context) error {
 	defer close(r.done)
 	defer r.die()
@@ -154,7 +153,7 @@ func (r *RM) Run(ctx context.Context) error {
 			r.awaited.Store(&awaited{missing, known})
 		}
 		idle := time.Now()
-		runtime.Gosched() // those who were answered wait for this processor
+		runtime.Gosched() // callers that were answered wait for this processor
 		var woke func()
 		select {
 		case <-ctx.Done():
@@ -163,7 +162,7 @@ func (r *RM) Run(ctx context.Context) error {
 		case woke = <-r.lanes.beats:
 		case <-r.wake:
 		case <-timer.C:
-		case <-broken: // it may hang, and never call back
+		case <-broken: // the store may hang and never call back
 			return storeFailed(r.store.Err())
 		}
 		r.watch.turns.Add(1)
@@ -175,7 +174,7 @@ func (r *RM) Run(ctx context.Context) error {
 	return r.failed
 }
 
-// turn runs what was posted, what waits and what has come due, and then what there is time for.
+// turn runs what was posted, what waits, what has come due, and then whatever there is time for.
 func (r *RM) turn(woke func()) {
 	r.mu.Lock()
 	posted := r.posted
@@ -206,7 +205,7 @@ func (r *RM) tick() {
 	}
 }
 
-// next is how long the loop may sleep.
+// next returns how long the loop may sleep.
 func (r *RM) next() time.Duration {
 	now := time.Now()
 	d := time.Duration(r.m.Deadline().Since(r.at(now)))
@@ -219,22 +218,22 @@ func (r *RM) next() time.Duration {
 	return max(d, 0)
 }
 
-// now is the time as the machine counts it.
+// now returns the time as the machine counts it.
 func (r *RM) now() heddle.Time { return r.at(time.Now()) }
 
-// at is a date as the machine counts time.
+// at converts a time to the machine's time.
 func (r *RM) at(t time.Time) heddle.Time { return heddle.Time(t.Sub(r.began)) }
 
-// step says something to the machine and carries out what it wants done.
+// step passes a message to the machine and carries out what it wants done.
 func (r *RM) step(msg rm.Message) {
 	effects := r.m.Step(r.at(time.Now()), msg)
-	if r.m.Changed() { // before anybody is told: what they ask next shows it
+	if r.m.Changed() { // before anybody is answered, so that their next question shows it
 		r.reads.stale.Store(true)
 	}
 	r.carry(effects)
 }
 
-// carry does what the machine wants done. None of it says anything to the machine at once.
+// carry does what the machine wants done. None of it passes a message to the machine at once.
 func (r *RM) carry(effects []rm.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -276,7 +275,7 @@ func (r *RM) carry(effects []rm.Effect) {
 
 var levels = [...]slog.Level{rm.Info: slog.LevelInfo, rm.Warn: slog.LevelWarn, rm.Error: slog.LevelError}
 
-// logLine writes a line of the machine's.
+// logLine writes a log line of the machine.
 func logLine(log *slog.Logger, e *rm.Log) {
 	for i, v := range e.Args {
 		if s, ok := v.(heddle.Span); ok {
@@ -286,8 +285,8 @@ func logLine(log *slog.Logger, e *rm.Log) {
 	log.Log(context.Background(), levels[e.Level], e.Text, e.Args...)
 }
 
-// commit writes to the store; then is run by the loop once that is durable. A store that fails ends the daemon:
-// what was told to anybody has to be found again.
+// commit writes to the store. The loop runs then once the changes are durable. A store that fails ends the daemon: what
+// anybody was told must be found again.
 func (r *RM) commit(then func(), changes ...store.Change) {
 	if r.store == nil {
 		r.post(then)
@@ -304,7 +303,7 @@ func (r *RM) commit(then func(), changes ...store.Change) {
 	}, changes...)
 }
 
-// short tells the machine that the store's disk is full, or with nil that it has room again.
+// short tells the machine that the store's disk is full or, if s is nil, that it has room again.
 func (r *RM) short(s *store.Shortage) {
 	why := ""
 	if s != nil {
@@ -313,7 +312,7 @@ func (r *RM) short(s *store.Shortage) {
 	r.post(func() { r.step(rm.StoreShort{Why: why}) })
 }
 
-// changes are the machine's changes as the store takes them.
+// changes converts the machine's changes to the store's form.
 func changes(list []rm.Change) []store.Change {
 	out := make([]store.Change, len(list))
 	for i, c := range list {

@@ -16,16 +16,17 @@ import (
 	"heddle/yarn/wire"
 )
 
-// Version is the release of YARN whose protocols are spoken; NodeManagers are told so.
+// Version is the YARN release whose protocols the daemon speaks; NodeManagers are told it.
 const Version = "3.4.2"
 
-// maxBytes is how long a request is at most that says all that a node runs, or all that a master asks for.
+// maxBytes bounds a request that lists all that a node runs, or all that a master asks for.
 const maxBytes = 8 << 20
 
-// sentAway is how long a node waits that is told to register again, or to go: whoever likes reports as a node that nobody knows.
+// sentAway is how long a node waits for its answer if it is told to register again or to go: anybody can send
+// heartbeats as an unknown node.
 const sentAway = 100 * time.Millisecond
 
-// Tracker is the protocol that NodeManagers speak.
+// Tracker returns the protocol of NodeManagers.
 func (r *RM) Tracker() rpc.Protocol {
 	return rpc.Protocol{Name: "org.apache.hadoop.yarn.server.api.ResourceTrackerPB", Methods: map[string]rpc.Method{
 		"registerNodeManager":   rpc.Serve(byClass(r.registerNode)).Within(maxBytes, 0).InTurn(),
@@ -43,7 +44,7 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 	}
 	msg := r.units().RegisterNode(q)
 	msg.Can &= r.cfg.Nodes
-	if r.cfg.Nodes.Has(heddle.Parks) && msg.Can.Has(heddle.Resizes) { // both are told alike
+	if r.cfg.Nodes.Has(heddle.Parks) && msg.Can.Has(heddle.Resizes) { // NodeManagers are told both in the same way
 		msg.Can |= heddle.Parks
 	}
 	if from := c.Addr.Addr(); from.IsValid() {
@@ -79,7 +80,7 @@ func (r *RM) heartbeat(ctx context.Context, call *rpc.Call, q *wire.NodeHeartbea
 	return r.beaten(a), nil
 }
 
-// beaten is the answer to a report with the keys that its node lacks and the tokens of the containers that change.
+// beaten returns the answer to a heartbeat, with the keys that the node lacks and the tokens of changing containers.
 func (r *RM) beaten(a *rm.NodeBeat) *wire.NodeHeartbeatResponse {
 	p := r.units().NodeBeat(a)
 	for i, c := range p.GetContainersToUpdate() {

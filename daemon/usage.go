@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A usage is the part of the last second or so in which somebody had a turn: an exponentially weighted mean.
+// A usage is the fraction of the last second or so in which a caller had a turn: an exponentially weighted mean.
 type usage struct {
 	part float64
 	at   time.Time
 }
 
-// lately is the mean at a time.
+// lately returns the mean at a time.
 func (u *usage) lately(now time.Time) float64 {
 	if d := now.Sub(u.at); d > 0 {
 		u.part *= math.Exp(-d.Seconds())
@@ -21,17 +21,18 @@ func (u *usage) lately(now time.Time) float64 {
 	return u.part
 }
 
-// add has a turn count that has just ended.
+// add counts a turn that has just ended.
 func (u *usage) add(took time.Duration, now time.Time) { u.part = u.lately(now) + took.Seconds() }
 
-// Callers of an address that had turns in less than littleOfOne of the time lately use little, as long as all such together had
-// less than littleOfAll. They have the next turn, and those that rest, so that who seldom asks does not wait for who does all the time.
+// The callers of an address use little if they recently had turns for less than littleOfOne of the time, as long as all
+// such callers together had less than littleOfAll. They get the next turn, and turns that rest, so that a caller that
+// seldom asks does not wait for one that asks all the time.
 const (
 	littleOfOne = 0.2
 	littleOfAll = 0.5
 )
 
-// forgotten is the part of the time below which an address need not be kept.
+// forgotten is the fraction of the time below which an address need not be kept.
 const forgotten = 0.001
 
 // usesLittle reports whether a caller uses little; d.mu is held.
@@ -46,7 +47,7 @@ func (d *Readers) usesLittle(caller string, now time.Time) bool {
 	return u.lately(now) < littleOfOne
 }
 
-// use has a caller's turn count; d.mu is held. Of more addresses than are kept nothing is known.
+// use counts a caller's turn; d.mu is held. Beyond the number of addresses that are kept, nothing is recorded.
 func (d *Readers) use(caller string, took time.Duration, now time.Time) {
 	from := addressOf(caller)
 	u := d.used[from]

@@ -11,40 +11,40 @@ import (
 	"heddle/internal/histogram"
 )
 
-// How long the loop may be at one thing, and a change on its way to the disk, before that counts as a fault.
+// How long the loop may spend on one thing, or a change on its way to disk, before that counts as a fault.
 const (
 	slowTurn  = 5 * time.Second
 	slowStore = 10 * time.Second
 )
 
-// maxStack bounds what is looked through for the loop's stack. The loop is one of the first goroutines, which come first.
+// maxStack bounds the dump that is searched for the loop's stack. The loop is one of the first goroutines in the dump.
 const maxStack = 4 << 20
 
-// watch is what a goroutine beside the loop knows of it.
+// watch is what a goroutine beside the loop knows about the loop.
 type watch struct {
-	turns  atomic.Uint64 // odd while the loop is at something
-	stuck  atomic.Int64  // for how many seconds it has been at the same thing
+	turns  atomic.Uint64 // odd while the loop works on something
+	stuck  atomic.Int64  // for how many seconds the loop has worked on the same thing
 	stalls atomic.Uint64
 	lag    histogram.Histogram
 	hung   chan error
 }
 
-// Health is how a ResourceManager is, as far as it can be told without asking the loop.
+// Health is the state of a ResourceManager, as far as it can be told without asking the loop.
 type Health struct {
-	Unready string // why it cannot be relied on now; "" where it can
-	// Starting says that what ran before the start is still coming back: what applications ask for is not counted yet.
+	Unready string // why it cannot be relied on now; "" if it can
+	// Starting says that what ran before the start is still coming back: applications' requests are not counted yet.
 	Starting bool
-	Refuses  string // why it takes no submissions; "" where it does
+	Refuses  string // why it refuses submissions; "" if it accepts them
 
-	Calls  int                // that wait for the loop
-	Lag    histogram.Snapshot // from a call's arrival until the loop turns to it
-	Stuck  time.Duration      // the loop has been at one thing; 0 for less than a second
-	Stalls uint64             // how often it was so for longer than it should
+	Calls  int                // number of calls that wait for the loop
+	Lag    histogram.Snapshot // from a call's arrival until the loop starts on it
+	Stuck  time.Duration      // how long the loop has worked on one thing; 0 for less than a second
+	Stalls uint64             // how often that took longer than it should
 	Reads  ReadStats          // what the loop has done for readers
-	Store  *store.Stats       // nil where nothing is kept
+	Store  *store.Stats       // nil without a store
 }
 
-// Text is how a ResourceManager is, in words.
+// Text describes the state in words.
 func (h *Health) Text() string {
 	switch {
 	case h.Unready != "":
@@ -55,7 +55,7 @@ func (h *Health) Text() string {
 	return "ready"
 }
 
-// Health says how the ResourceManager is.
+// Health returns the state of the ResourceManager.
 func (r *RM) Health() Health {
 	h := Health{
 		Calls: r.lanes.waiting(), Lag: r.watch.lag.Snapshot(), Stuck: time.Duration(r.watch.stuck.Load()) * time.Second, Stalls: r.watch.stalls.Load(),
@@ -76,10 +76,10 @@ func (r *RM) Health() Health {
 	return h
 }
 
-// recovering is why a ResourceManager cannot be relied on that has just started.
+// recovering is the reason why a ResourceManager that has just started cannot be relied on.
 const recovering = "recovering"
 
-// unready says why a ResourceManager cannot be relied on.
+// unready says why a ResourceManager cannot be relied on; "" if it can.
 func (h *Health) unready(recovered bool) string {
 	st := h.Store
 	switch {
@@ -97,17 +97,17 @@ func (h *Health) unready(recovered bool) string {
 	return ""
 }
 
-// Hung tells that the loop has been at one thing for longer than [Config.Watchdog]: nothing but a new start helps.
+// Hung receives an error once the loop has spent longer than [Config.Watchdog] on one thing: only a restart helps.
 func (r *RM) Hung() <-chan error { return r.watch.hung }
 
-// guard looks at the loop, which is that goroutine, and at the store, until the loop has ended. It counts its own
-// seconds, so that a process that stood still as a whole is not taken for a loop that hangs. It does not wait for its lines to be
-// logged: the loop may hang because nobody reads the log.
+// guard watches the loop, which is the goroutine named loop, and the store until the loop has ended. It counts its own
+// seconds, so that a process that stood still as a whole is not mistaken for a hung loop. It does not wait for its
+// lines to be logged: the loop may hang because nobody reads the log.
 func (r *RM) guard(loop []byte) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var turn uint64
-	var slow bool // the store, and it was said
+	var slow bool // the store is slow, and that was logged
 	for {
 		select {
 		case <-r.done:
@@ -134,7 +134,7 @@ func (r *RM) guard(loop []byte) {
 	}
 }
 
-// stuckFor says, once each time, that the loop has been at one thing for too long, and at what.
+// stuckFor reports, once each time, that the loop has spent too long on one thing, and on what.
 func (r *RM) stuckFor(d time.Duration, loop []byte) {
 	if d == slowTurn {
 		r.watch.stalls.Add(1)
@@ -143,28 +143,28 @@ func (r *RM) stuckFor(d time.Duration, loop []byte) {
 	if end := r.cfg.Watchdog; end > 0 && d >= end {
 		select {
 		case r.watch.hung <- fmt.Errorf("the loop has been at one call for %v, longer than the watchdog's %v", d, end):
-		default: // it was said
+		default: // already reported
 		}
 	}
 }
 
-// A stack is a goroutine's. It is no text of anybody's, so that the log does not cut it.
+// A stack is a goroutine's stack. It is not a string, so that the log does not truncate it.
 type stack []byte
 
-// String is the stack as the runtime puts it.
+// String returns the stack in the runtime's format.
 func (s stack) String() string { return string(s) }
 
-// MarshalText is for logs in JSON.
+// MarshalText implements [encoding.TextMarshaler], for JSON logs.
 func (s stack) MarshalText() ([]byte, error) { return s, nil }
 
-// goroutine is how the runtime's stacks call the goroutine that asks.
+// goroutine returns the name of the calling goroutine in the runtime's stacks.
 func goroutine() []byte {
 	b := make([]byte, 64)
 	name, _, _ := bytes.Cut(b[:runtime.Stack(b, false)], []byte("["))
 	return name
 }
 
-// stackOf is the stack of a goroutine.
+// stackOf returns the stack of a goroutine.
 func stackOf(name []byte) stack {
 	b := make([]byte, maxStack)
 	b = b[:runtime.Stack(b, true)]

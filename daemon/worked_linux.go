@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// worked does f and is how long a processor had to do with it.
+// worked runs f and returns how much processor time it took.
 func worked(f func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -16,7 +16,7 @@ func worked(f func()) time.Duration {
 	return onThread() - began
 }
 
-// onThread is how long this thread has had a processor.
+// onThread returns the processor time this thread has had.
 func onThread() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // every Linux has it

@@ -4,7 +4,7 @@ package daemon
 
 import "time"
 
-// worked does f and is how long it took.
+// worked runs f and returns how long it took.
 func worked(f func()) time.Duration {
 	began := time.Now()
 	f()
