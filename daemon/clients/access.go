@@ -8,11 +8,11 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// everybody is the word for all users, groups or hosts.
+// everybody stands for all users, groups or hosts.
 const everybody = "*"
 
-// admit refuses a call of somebody who acts for another and may not. On a port without authentication this is
-// no protection; it keeps a configuration's meaning.
+// admit refuses the call of a user who acts for another without permission. On a port without authentication this is no
+// protection, but it preserves the meaning of a configuration.
 func (s *service) admit(call *rpc.Call) error {
 	if call.RealUser == "" || call.RealUser == call.User {
 		return nil

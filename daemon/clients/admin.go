@@ -11,7 +11,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// admin refuses everybody who is no administrator.
+// admin refuses every caller that is not an administrator.
 func (s *service) admin(who daemon.Actor, method string) error {
 	if s.o.Administers(who.User) {
 		return nil
@@ -26,8 +26,8 @@ func (s *service) refreshQueues(ctx context.Context, _ daemon.Actor, _ *wire.Ref
 	return &wire.RefreshQueuesResponse{}, nil
 }
 
-// refreshNodes reads the lists of hosts anew. Forceful is for nodes that leave gracefully and shall now go at
-// once: what an ungraceful reading does.
+// refreshNodes reads the host lists again. A forceful refresh is for nodes that are leaving gracefully and should now
+// go at once, which is what a non-graceful refresh does.
 func (s *service) refreshNodes(ctx context.Context, _ daemon.Actor, req *wire.RefreshNodesRequest) (*wire.RefreshNodesResponse, error) {
 	graceful, timeout := req.GetDecommissionType() == wire.DecommissionType_GRACEFUL, time.Duration(0)
 	switch {
@@ -54,7 +54,7 @@ func (s *service) checkForDecommissioningNodes(ctx context.Context, _ daemon.Act
 	return m, nil
 }
 
-// updateNodeResource changes what nodes offer: all of them, or none where one is not there or no size.
+// updateNodeResource changes what nodes offer: all of them, or none if one does not exist or has an invalid size.
 func (s *service) updateNodeResource(ctx context.Context, _ daemon.Actor, req *wire.UpdateNodeResourceRequest) (*wire.UpdateNodeResourceResponse, error) {
 	nodes, err := s.rm.Nodes(ctx)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *service) refreshUserToGroupsMappings(_ context.Context, _ daemon.Actor,
 	return &wire.RefreshUserToGroupsMappingsResponse{}, nil
 }
 
-// unchanged answers a call to read settings anew that are read at the start alone: its callers want an answer
-// that is none, and the log says what it takes.
+// unchanged serves a call to reload settings that are read only at the start. Callers expect an answer that is not an
+// error, so the log says that a restart is needed.
 func (s *service) unchanged(method, settings string) {
 	s.o.Log.Warn("settings are read at the start alone; restart the ResourceManager for changed ones", "call", method, "settings", settings)
 }
@@ -122,7 +122,7 @@ func (s *service) refreshClusterMaxPriority(_ context.Context, _ daemon.Actor, _
 	return &wire.RefreshClusterMaxPriorityResponse{}, nil
 }
 
-// errNoLabels is for changes of nodes' labels, of which there are none.
+// errNoLabels answers requests to change node labels, which do not exist.
 var errNoLabels = yarnError("node labels are disabled: yarn.node-labels.enabled is not supported")
 
 func (s *service) addToClusterNodeLabels(_ context.Context, _ daemon.Actor, _ *wire.AddToClusterNodeLabelsRequest) (*wire.AddToClusterNodeLabelsResponse, error) {

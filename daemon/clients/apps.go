@@ -22,7 +22,7 @@ func (s *service) getApplicationReport(ctx context.Context, who daemon.Actor, re
 	return &wire.GetApplicationReportResponse{ApplicationReport: s.appReport(&a, s.o.Sees(who.User, &a), time.Now())}, nil
 }
 
-// getApplications lists the applications that are as asked for. A limit takes the newest.
+// getApplications lists the applications that match a request. A limit selects the newest.
 func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wire.GetApplicationsRequest) (*wire.GetApplicationsResponse, error) {
 	m := &wire.GetApplicationsResponse{}
 	own := req.GetScope() == wire.ApplicationsRequestScope_OWN
@@ -39,7 +39,7 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 	if req.GetScope() == wire.ApplicationsRequestScope_VIEWABLE {
 		filter.Sees = func(a *rm.AppReport) bool { return s.o.Sees(who.User, a) }
 	}
-	filter.Limit = int(min(req.GetLimit(), math.MaxInt32)) // 0 where there is none
+	filter.Limit = int(min(req.GetLimit(), math.MaxInt32)) // 0 if there is no limit
 	apps, err := s.rm.Apps(ctx, filter)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 	return m, nil
 }
 
-// filter is what a request asks for, but for its scope and limit.
+// filter returns what a request asks for, except its scope and limit.
 func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) (rm.AppFilter, error) {
 	f := rm.AppFilter{
 		Users: req.GetUsers(), Types: req.GetApplicationTypes(), Name: req.GetName(),
@@ -64,7 +64,7 @@ func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) 
 		f.States = append(f.States, rm.AppState(st.String()))
 	}
 	for _, t := range req.GetApplicationTags() {
-		f.Tags = append(f.Tags, strings.ToLower(t)) // as they are kept
+		f.Tags = append(f.Tags, strings.ToLower(t)) // the form in which they are kept
 	}
 	if len(req.GetQueues()) == 0 {
 		return f, nil
@@ -77,13 +77,13 @@ func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) 
 		if q := rm.FindQueue(queues, name); q != nil {
 			f.Queues = append(f.Queues, rm.Leaves(queues, q)...)
 		} else {
-			f.Queues = append(f.Queues, name) // one that was, or never: nothing but its own applications
+			f.Queues = append(f.Queues, name) // a former or unknown queue: it has only its own applications
 		}
 	}
 	return f, nil
 }
 
-// visible returns an application's report, or refuses one who may not see what is in it.
+// visible returns an error if the caller may not view an application.
 func (s *service) visible(ctx context.Context, who daemon.Actor, id ids.App) error {
 	a, err := s.rm.App(ctx, id)
 	if err != nil {

@@ -20,7 +20,7 @@ func (s *service) getNewApplication(ctx context.Context, who daemon.Actor, _ *wi
 	return &wire.GetNewApplicationResponse{ApplicationId: conv.WireApp(id), MaximumCapability: s.resource(largest)}, nil
 }
 
-// submitApplication returns when the application is stored: a report of it can be had at once.
+// submitApplication returns when the application is stored, so that its report is available at once.
 func (s *service) submitApplication(ctx context.Context, who daemon.Actor, req *wire.SubmitApplicationRequest) (*wire.SubmitApplicationResponse, error) {
 	if req.GetApplicationSubmissionContext() == nil {
 		return nil, yarnError("the request has no application_submission_context")
@@ -53,7 +53,7 @@ func (s *service) moveApplicationAcrossQueues(ctx context.Context, who daemon.Ac
 	return &wire.MoveApplicationAcrossQueuesResponse{}, nil
 }
 
-// updateApplicationPriority answers with what the priority came to: the cluster's maximum cuts it.
+// updateApplicationPriority answers with the resulting priority, which the cluster's maximum limits.
 func (s *service) updateApplicationPriority(ctx context.Context, who daemon.Actor, req *wire.UpdateApplicationPriorityRequest) (*wire.UpdateApplicationPriorityResponse, error) {
 	got, err := s.rm.SetPriority(ctx, who, conv.App(req.GetApplicationId()), req.GetApplicationPriority().GetPriority())
 	if err != nil {
@@ -62,8 +62,7 @@ func (s *service) updateApplicationPriority(ctx context.Context, who daemon.Acto
 	return &wire.UpdateApplicationPriorityResponse{ApplicationPriority: &wire.Priority{Priority: &got}}, nil
 }
 
-// updateApplicationTimeouts sets the lifetime. Of an application that is over nothing changes, and that is no
-// error.
+// updateApplicationTimeouts sets the lifetime. If the application is over, nothing changes, and that is not an error.
 func (s *service) updateApplicationTimeouts(ctx context.Context, who daemon.Actor, req *wire.UpdateApplicationTimeoutsRequest) (*wire.UpdateApplicationTimeoutsResponse, error) {
 	id := conv.App(req.GetApplicationId())
 	list := req.GetApplicationTimeouts()
@@ -86,7 +85,7 @@ func (s *service) updateApplicationTimeouts(ctx context.Context, who daemon.Acto
 	return &wire.UpdateApplicationTimeoutsResponse{ApplicationTimeouts: list}, nil
 }
 
-// parseTime reads a date of ISO 8601, as Java's clients and others write it.
+// parseTime parses an ISO 8601 date as Java's clients and others write it.
 func parseTime(text string) (time.Time, error) {
 	for _, layout := range []string{timeLayout, time.RFC3339, "2006-01-02T15:04:05-0700"} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -110,13 +109,13 @@ func (s *service) getClusterMetrics(ctx context.Context, _ daemon.Actor, _ *wire
 	}
 	n := func(i int) *int32 { return new(int32(i)) }
 	return &wire.GetClusterMetricsResponse{ClusterMetrics: &wire.YarnClusterMetrics{
-		NumNodeManagers:      n(c.Active + c.Unhealthy + c.Decommissioning), // those that report in
+		NumNodeManagers:      n(c.Active + c.Unhealthy + c.Decommissioning), // those that send heartbeats
 		NumDecommissionedNms: n(c.Decommissioned), NumActiveNms: n(c.Active), NumLostNms: n(c.Lost), NumUnhealthyNms: n(c.Unhealthy),
 		NumRebootedNms: n(c.Rebooted), NumDecommissioningNms: n(c.Decommissioning), NumShutdownNms: n(c.Shutdown),
 	}}, nil
 }
 
-// getClusterNodes lists the nodes of the states asked for, all where none is named.
+// getClusterNodes lists the nodes in the requested states, or all nodes if no state is named.
 func (s *service) getClusterNodes(ctx context.Context, _ daemon.Actor, req *wire.GetClusterNodesRequest) (*wire.GetClusterNodesResponse, error) {
 	nodes, err := s.rm.Nodes(ctx)
 	if err != nil {
@@ -139,7 +138,7 @@ func (s *service) getResourceTypeInfo(context.Context, daemon.Actor, *wire.GetAl
 	return &wire.GetAllResourceTypeInfoResponse{ResourceTypeInfo: translate.Units(s.o.ExtraResources).Types()}, nil
 }
 
-// errNoProfiles has the one class that distributed shell's client goes on after.
+// errNoProfiles has the only exception class after which distributed shell's client goes on.
 var errNoProfiles = &rpc.Error{Class: classNotEnabled, Message: "there are no resource profiles: ask for memory-mb and vcores"}
 
 func (s *service) getResourceProfiles(context.Context, daemon.Actor, *wire.GetAllResourceProfilesRequest) (*wire.GetAllResourceProfilesResponse, error) {
@@ -162,7 +161,7 @@ func (s *service) cancelDelegationToken(context.Context, daemon.Actor, *wire.Can
 	return nil, yarnError("Delegation Token can be cancelled only with kerberos authentication")
 }
 
-// There are neither labels nor attributes of nodes: what asks for them gets empty lists.
+// Nodes have neither labels nor attributes, so requests for them get empty lists.
 
 func (s *service) getClusterNodeLabels(context.Context, daemon.Actor, *wire.GetClusterNodeLabelsRequest) (*wire.GetClusterNodeLabelsResponse, error) {
 	return &wire.GetClusterNodeLabelsResponse{}, nil

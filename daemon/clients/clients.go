@@ -1,8 +1,8 @@
-// Package clients serves what clients, the yarn command and administrators call: YARN's
-// ApplicationClientProtocol and ResourceManagerAdministrationProtocol. It turns their messages into calls of
-// the daemon and the daemon's reports into messages, with the fields that its Java readers rely on.
+// Package clients serves the calls of clients, the yarn command and administrators: YARN's ApplicationClientProtocol
+// and ResourceManagerAdministrationProtocol. It turns their messages into calls of the daemon, and the daemon's reports
+// into messages with the fields that Java readers rely on.
 //
-// It keeps nothing and decides nothing but who may act for others. It knows no scheduler and no store.
+// The package keeps no state, and decides only who may act for others. It knows neither the scheduler nor the store.
 package clients
 
 import (
@@ -21,13 +21,13 @@ import (
 	"heddle/yarn/wire"
 )
 
-// The names with which the protocols are called.
+// Names of the protocols.
 const (
 	ClientName = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB"
 	AdminName  = "org.apache.hadoop.yarn.server.api.ResourceManagerAdministrationProtocolPB"
 )
 
-// An RM is what of [daemon.RM] is called from here.
+// An RM is the part of [daemon.RM] that this package calls.
 type RM interface {
 	Apps(ctx context.Context, filter rm.AppFilter) ([]rm.AppReport, error)
 	App(ctx context.Context, id ids.App) (rm.AppReport, error)
@@ -54,18 +54,18 @@ type RM interface {
 	ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource) error
 }
 
-// Options is what the protocols are told beside the daemon.
+// Options configures the protocols.
 type Options struct {
-	daemon.Access                // who may look and administer
+	daemon.Access                // who may view and administer
 	ExtraResources []string      // names of the resources counted in heddle.Extra1 and Extra2
-	Decommission   time.Duration // how long a node may take to leave that is to do so gracefully; below 0: as long as it takes
+	Decommission   time.Duration // how long a node may take to leave gracefully; below 0: no limit
 
-	ProxyUsers map[string]daemon.ProxyUser // those who may act for others, by name
-	Readers    *daemon.Readers             // whose calls come in turn; nil where nobody waits
+	ProxyUsers map[string]daemon.ProxyUser // users who may act for others, by name
+	Readers    *daemon.Readers             // whose calls take turns; nil if no call waits for a turn
 	Log        *slog.Logger                // nil for none
 }
 
-// A service is what the handlers share.
+// A service is the state that the handlers share.
 type service struct {
 	rm RM
 	o  Options
@@ -78,8 +78,8 @@ func newService(r RM, o Options) *service {
 	return &service{r, o}
 }
 
-// serve makes a method of a handler, which is told who asks: those who act for others are let in or refused
-// before, and what the handler returns as an error gets its Java class.
+// serve turns a handler into a method. The handler is told who calls. Users who act for others are admitted or refused
+// before it runs, and its errors get their Java class.
 func serve[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
 	read := func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
 		ctx, reading := s.o.Readers.Begin(ctx, daemon.CallerOf(ctx))
@@ -89,7 +89,7 @@ func serve[Req, Resp message](s *service, f func(context.Context, daemon.Actor, 
 	return serveAndTell(s, read, func(daemon.Actor, Req, error) {})
 }
 
-// serveAndTell is serve for what somebody wants to know about: who asked for what, and how it ended.
+// serveAndTell is serve that also tells who asked for what, and how the call ended.
 func serveAndTell[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error), tell func(daemon.Actor, Req, error)) rpc.Method {
 	return rpc.Serve(func(ctx context.Context, call *rpc.Call, req Req) (resp Resp, err error) {
 		who := daemon.Actor{User: call.User, Addr: address(call)}
@@ -102,7 +102,7 @@ func serveAndTell[Req, Resp message](s *service, f func(context.Context, daemon.
 	}).InTurn()
 }
 
-// change is serve for what changes an application: the log says who did it, or was refused.
+// change is serve for calls that change an application: the log says who made the change, or was refused.
 func change[Req, Resp message](s *service, operation string, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
 	return serveAndTell(s, f, func(who daemon.Actor, req Req, err error) {
 		d := daemon.Deed{User: who.User, Addr: who.Addr, Operation: operation, Target: daemon.TargetClients}
@@ -122,8 +122,8 @@ func change[Req, Resp message](s *service, operation string, f func(context.Cont
 	})
 }
 
-// administer is serve for administrators alone. The log says who asked for what; it leaves out what only looks,
-// unless somebody was refused.
+// administer is serve for administrators only. The log says who asked for what. It leaves out calls that only read,
+// unless they fail.
 func administer[Req, Resp message](s *service, method string, looks bool, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
 	checked := func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
 		if err := s.admin(who, method); err != nil {

@@ -14,10 +14,10 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// message is what goes over the wire.
+// message is a message on the wire.
 type message = proto.Message
 
-// Java classes of the exceptions that these clients act on, beside those that package rpc names.
+// Java exception classes that these clients act on, besides those that package rpc names.
 const (
 	yarnExceptions = "org.apache.hadoop.yarn.exceptions."
 
@@ -28,8 +28,8 @@ const (
 	classRetry      = "org.apache.hadoop.ipc.RetriableException"
 )
 
-// javaError gives an error of the daemon the class that its reader in Java acts on. What has none of its own is
-// a YarnException, which nobody tries again: java.io.IOException would be, for a quarter of an hour.
+// javaError gives an error of the daemon the Java class that its reader acts on. An error without a class of its own
+// becomes a YarnException, which nobody retries; java.io.IOException would be retried for a quarter of an hour.
 func javaError(err error) error {
 	var (
 		answer  *rpc.Error
@@ -57,7 +57,7 @@ func javaError(err error) error {
 	}
 }
 
-// missingClass is the exception for something there is none of: the text of its id says what it is.
+// missingClass returns the exception for something that does not exist. The text of its id says what it is.
 func missingClass(what string) string {
 	switch {
 	case strings.Contains(what, "appattempt_"):
@@ -79,7 +79,7 @@ func deniedError(format string, args ...any) *rpc.Error {
 	return &rpc.Error{Class: rpc.ClassAccessControl, Message: fmt.Sprintf(format, args...)}
 }
 
-// address is where a call comes from, without the port.
+// address returns the address a call comes from, without the port.
 func address(call *rpc.Call) string {
 	if a := call.Addr.Addr().Unmap(); a != (netip.Addr{}) {
 		return a.String()

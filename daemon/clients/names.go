@@ -5,7 +5,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// The enums of the wire have the names of YARN's states with a prefix; what has no such name reads as the first.
+// The enums on the wire have the names of YARN's states with a prefix. Any other state reads as the first value.
 
 func appState(s rm.AppState) wire.YarnApplicationState {
 	if v, ok := wire.YarnApplicationState_value[string(s)]; ok {
@@ -32,8 +32,8 @@ func nodeState(s string) wire.NodeState {
 	return wire.NodeState_NS_NEW
 }
 
-// attemptState leaves out what clients have no word for: while its end is being stored an attempt is still
-// what it was, as far as they can tell running.
+// attemptState hides states that clients have no word for. While its end is being stored, an attempt keeps its previous
+// state, which for clients is running.
 func attemptState(s string) wire.YarnApplicationAttemptState {
 	if v, ok := wire.YarnApplicationAttemptState_value[attemptPrefix+s]; ok {
 		return wire.YarnApplicationAttemptState(v)

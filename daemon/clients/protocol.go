@@ -6,8 +6,8 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// Client is what clients call: everything the yarn command, MapReduce's and Spark's clients need. Reservations
-// of time are not served.
+// Client returns the protocol for clients: everything that the yarn command and the clients of MapReduce and Spark
+// need. The reservation calls (reservations of time) are not served.
 func Client(r RM, o Options) rpc.Protocol {
 	s := newService(r, o)
 	return rpc.Protocol{Name: ClientName, Methods: map[string]rpc.Method{
@@ -48,7 +48,7 @@ func Client(r RM, o Options) rpc.Protocol {
 	}}
 }
 
-// Admin is what yarn rmadmin calls. Federation and node attributes are not served.
+// Admin returns the protocol for yarn rmadmin. Federation and node attributes are not served.
 func Admin(r RM, o Options) rpc.Protocol {
 	s := newService(r, o)
 	return rpc.Protocol{Name: AdminName, Methods: map[string]rpc.Method{

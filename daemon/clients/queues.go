@@ -14,15 +14,14 @@ import (
 	"heddle/yarn/wire"
 )
 
-// The scheduler types by which the yarn command chooses how to print a queue.
+// Scheduler types by which the yarn command chooses how to print a queue.
 const (
 	capacityScheduler = "CapacityScheduler"
 	fairScheduler     = "FairScheduler"
 	fairType          = "fair" // of rm.ClusterReport.Scheduler
 )
 
-// getQueueInfo describes a queue that is named in full or by its last part. Of an unknown one the answer has
-// none.
+// getQueueInfo describes a queue named by its full path or its last part. For an unknown queue the answer is empty.
 func (s *service) getQueueInfo(ctx context.Context, who daemon.Actor, req *wire.GetQueueInfoRequest) (*wire.GetQueueInfoResponse, error) {
 	queues, err := s.rm.Queues(ctx)
 	if err != nil {
@@ -55,14 +54,14 @@ func (s *service) getQueueInfo(ctx context.Context, who daemon.Actor, req *wire.
 	return &wire.GetQueueInfoResponse{QueueInfo: m}, nil
 }
 
-// A describer writes queues as of one moment.
+// A describer describes queues as of one moment.
 type describer struct {
 	s       *service
 	queues  []rm.QueueReport // by id
 	cluster rm.ClusterReport
 }
 
-// depth is how many levels below a queue are asked for.
+// depth returns how many levels below a queue a request asks for.
 func depth(req *wire.GetQueueInfoRequest) int {
 	switch {
 	case !req.GetIncludeChildQueues():
@@ -90,7 +89,7 @@ func (d describer) tree(q *rm.QueueReport, levels int) *wire.QueueInfo {
 	return m
 }
 
-// capacity describes a queue in the words of the capacity scheduler.
+// capacity describes a queue in the capacity scheduler's terms.
 func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 	state := wire.QueueState_Q_RUNNING
 	if q.State != rm.QueueRunning {
@@ -114,7 +113,7 @@ func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 	return m
 }
 
-// fair describes a queue in the words of the fair scheduler.
+// fair describes a queue in the fair scheduler's terms.
 func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 	share := whole(q.Guaranteed(d.cluster.Total))
 	least, most := q.Bounds(d.cluster.Total)
@@ -135,7 +134,7 @@ func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 	}
 }
 
-// statistics are a queue's numbers. Available is what is left of what the queue is entitled to.
+// statistics returns a queue's numbers. Available is what is left of the queue's entitlement.
 func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire.QueueStatistics {
 	n := func(i int) *int64 { return new(int64(i)) }
 	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
@@ -151,7 +150,7 @@ func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire
 	}
 }
 
-// whole is an amount in whole MiB and vcores: what is less than one is not there.
+// whole rounds an amount down to whole MiB and vcores.
 func whole(a heddle.Resource) heddle.Resource {
 	for i := range a {
 		unit := heddle.Dim(i).Unit()
@@ -162,7 +161,7 @@ func whole(a heddle.Resource) heddle.Resource {
 
 func float[F ~float64](f F) *float32 { return new(float32(f)) }
 
-// getQueueUserAcls says what the caller may do in each queue. What may be done in a queue may be done below it.
+// getQueueUserAcls says what the caller may do in each queue. A right in a queue holds in the queues below it too.
 func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {
 	queues, err := s.rm.Queues(ctx)
 	if err != nil {

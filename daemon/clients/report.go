@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// unavailable stands where there is nothing to tell yet, or for the one who asks. As the host of a running
-	// application it says to MapReduce's client that it may not look.
+	// unavailable stands for a value that does not exist yet, or that the caller may not see. As the host of a running
+	// application it tells MapReduce's client that it may not look.
 	unavailable = "N/A"
-	// noAttempt numbers the attempt of an application that has none yet.
+	// noAttempt is the attempt number of an application that has no attempt yet.
 	noAttempt = -1
 
 	noLabel       = "<Not set>"
@@ -27,23 +27,23 @@ const (
 	httpPrefix    = "http://"
 )
 
-// A kept is an application's report as it was put together for somebody, encoded.
+// A kept is an application's report, encoded when it was built for somebody.
 type kept struct {
-	report      *wire.ApplicationReport // all of it in fields that are not known
+	report      *wire.ApplicationReport // all of it is in unknown fields
 	diagnostics string
-	until       time.Time // that it is good for; zero for as long as the application does not change
+	until       time.Time // when it expires; zero if it is valid as long as the application does not change
 }
 
 const (
-	// mostKept is how many bytes a report has at most that is kept: there may be many, and long texts are in memory anyway.
+	// mostKept is the maximum size in bytes of a kept report: there may be many, and long texts are in memory anyway.
 	mostKept = 2 << 10
-	// keptFor is how long what grows with time stands in a report that is kept.
+	// keptFor is how long values that grow with time stay in a kept report.
 	keptFor = time.Second
 )
 
-// appReport is an application's report, as [service.newReport] makes it, encoded once for all who read it while the application
-// does not change. What it has used, and the time that it has left, are those of a second ago at the most. The report must not be
-// changed, nor its fields looked at.
+// appReport returns an application's report as [service.newReport] builds it, encoded once for all readers as long as
+// the application does not change. What it has used, and the time it has left, are at most a second old. Callers must
+// neither change the report nor look at its fields.
 func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.ApplicationReport {
 	memo, ok := a.Memo.(*daemon.Memo)
 	if !ok {
@@ -73,8 +73,8 @@ func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.Appl
 	return k.report
 }
 
-// newReport is an application's report. Who may not see the application is told that it is there and how it
-// fares, and nothing of where it runs.
+// newReport returns an application's report. A caller that may not view the application learns that it exists and how
+// it fares, but nothing about where it runs.
 func (s *service) newReport(a *rm.AppReport, see bool, now time.Time) *wire.ApplicationReport {
 	m := &wire.ApplicationReport{
 		ApplicationId: conv.WireApp(a.ID), User: &a.User, Queue: &a.Queue, Name: &a.Name,
@@ -114,8 +114,8 @@ func orUnavailable(text string) *string {
 	return &text
 }
 
-// usage is what an application holds and has consumed. What it holds is −1 throughout where no attempt of it
-// is there to hold anything.
+// usage returns what an application holds and has consumed. What it holds is −1 throughout if it has no live attempt
+// that could hold anything.
 func (s *service) usage(a *rm.AppReport) *wire.ApplicationResourceUsageReport {
 	m := unknownUsage()
 	if a.Live {
@@ -128,14 +128,14 @@ func (s *service) usage(a *rm.AppReport) *wire.ApplicationResourceUsageReport {
 	return m
 }
 
-// noUsage is the usage of an application that one knows nothing of. It is never changed.
+// noUsage is the usage of an application about which nothing is known. It is never changed.
 var noUsage = func() *wire.ApplicationResourceUsageReport {
 	m := unknownUsage()
 	consumed(m, 0, 0, 0, 0)
 	return m
 }()
 
-// unknownUsage is the usage of an application of which one does not know what it holds.
+// unknownUsage returns the usage of an application whose holdings are unknown.
 func unknownUsage() *wire.ApplicationResourceUsageReport {
 	return &wire.ApplicationResourceUsageReport{
 		NumUsedContainers: proto.Int32(-1), NumReservedContainers: proto.Int32(-1),
@@ -143,7 +143,7 @@ func unknownUsage() *wire.ApplicationResourceUsageReport {
 	}
 }
 
-// consumed sets what was held over time, MiB·s and vcore·s, and how much of it was taken back.
+// consumed sets what was held over time, in MiB·s and vcore·s, and how much of that was preempted.
 func consumed(m *wire.ApplicationResourceUsageReport, memory, cores, preemptedMemory, preemptedCores int64) {
 	pair := func(memory, cores int64) []*wire.StringLongMap {
 		return []*wire.StringLongMap{{Key: new("memory-mb"), Value: &memory}, {Key: new("vcores"), Value: &cores}}
@@ -154,7 +154,7 @@ func consumed(m *wire.ApplicationResourceUsageReport, memory, cores, preemptedMe
 	m.ApplicationPreemptedResourceUsageMap = pair(preemptedMemory, preemptedCores)
 }
 
-// timeouts is when an application is killed at the latest: the only timeout there is.
+// timeouts returns the time at which an application is killed at the latest, which is the only timeout there is.
 func timeouts(a *rm.AppReport, now time.Time) []*wire.AppTimeoutsMap {
 	kind := wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME
 	t := &wire.ApplicationTimeout{ApplicationTimeoutType: &kind, ExpireTime: new(unlimited), RemainingTime: proto.Int64(-1)}
@@ -168,7 +168,7 @@ func timeouts(a *rm.AppReport, now time.Time) []*wire.AppTimeoutsMap {
 	return []*wire.AppTimeoutsMap{{ApplicationTimeoutType: &kind, ApplicationTimeout: t}}
 }
 
-// attemptReport is one attempt's report.
+// attemptReport returns the report of an attempt.
 func attemptReport(a *rm.AttemptReport) *wire.ApplicationAttemptReport {
 	m := &wire.ApplicationAttemptReport{
 		ApplicationAttemptId: conv.WireAttempt(a.ID), Host: new(unavailable), RpcPort: proto.Int32(-1),
@@ -184,7 +184,7 @@ func attemptReport(a *rm.AttemptReport) *wire.ApplicationAttemptReport {
 	return m
 }
 
-// containerReport is one container's report.
+// containerReport returns the report of a container.
 func (s *service) containerReport(c *rm.ContainerReport) *wire.ContainerReport {
 	m := &wire.ContainerReport{
 		ContainerId: conv.WireContainer(c.ID), Resource: s.resource(c.Size), NodeId: conv.WireNode(c.Node),
@@ -199,7 +199,7 @@ func (s *service) containerReport(c *rm.ContainerReport) *wire.ContainerReport {
 	return m
 }
 
-// nodeReport is one node's report.
+// nodeReport returns the report of a node.
 func (s *service) nodeReport(n *rm.NodeReport) *wire.NodeReport {
 	m := &wire.NodeReport{
 		NodeId: conv.WireNode(n.ID), HttpAddress: &n.HTTP, RackName: &n.Rack, Used: s.resource(n.Used), Capability: s.resource(n.Total),

@@ -7,15 +7,15 @@ import (
 	"heddle/yarn/wire"
 )
 
-// resource is an amount as YARN writes it.
+// resource converts an amount to YARN's form.
 func (s *service) resource(a heddle.Resource) *wire.Resource {
 	return translate.Units(s.o.ExtraResources).Wire(a)
 }
 
-// dims is an amount of a report, to calculate with.
+// dims converts an amount of a report to one to calculate with.
 func (s *service) dims(a rm.Amount) heddle.Resource { return a.Resource(s.o.ExtraResources...) }
 
-// told is an amount of a report, as YARN writes it.
+// told converts an amount of a report to YARN's form.
 func (s *service) told(a rm.Amount) *wire.Resource { return s.resource(s.dims(a)) }
 
 // amount reads a resource.
@@ -23,5 +23,5 @@ func (s *service) amount(m *wire.Resource) heddle.Resource {
 	return translate.Units(s.o.ExtraResources).Read(m)
 }
 
-// unknown is what stands for an amount that there is none of: one of −1. It is never changed.
+// unknown stands for an amount that does not exist: −1. It is never changed.
 var unknown = translate.Units(nil).Wire(heddle.Of(-1, -1000))

@@ -2,8 +2,8 @@ package proxy
 
 import "sync"
 
-// A Crowd counts those who are at something at once, in all and of one kind, so that a master that hangs keeps no others
-// waiting.
+// A Crowd limits how many users do something at once, in total and per kind, so that a master that hangs does not make
+// others wait.
 type Crowd[K comparable] struct {
 	all, each int
 
@@ -12,12 +12,12 @@ type Crowd[K comparable] struct {
 	of    map[K]int
 }
 
-// NewCrowd returns one that lets in so many in all, and so many of each kind.
+// NewCrowd returns a Crowd that admits so many in total, and so many of each kind.
 func NewCrowd[K comparable](all, each int) *Crowd[K] {
 	return &Crowd[K]{all: all, each: each, of: map[K]int{}}
 }
 
-// Enter reports whether there is room for one more. Who is let in has to leave.
+// Enter reports whether there is room for one more. If it returns true, the caller must call Leave.
 func (c *Crowd[K]) Enter(k K) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,7 +29,7 @@ func (c *Crowd[K]) Enter(k K) bool {
 	return true
 }
 
-// Leave gives the place back.
+// Leave gives a place back.
 func (c *Crowd[K]) Leave(k K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

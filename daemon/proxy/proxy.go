@@ -1,8 +1,8 @@
-// Package proxy is the way from the daemon to the web servers of ApplicationMasters: from which address it goes, to
-// which it does not, and how the text a master registered is read.
+// Package proxy connects the daemon to the web servers of ApplicationMasters: it says from which address to connect,
+// where not to connect, and how to read the tracking text that a master registered.
 //
-// A master names its own address, so that nothing it says is trusted. The package knows nothing of what is asked there
-// and of what becomes of the answer.
+// A master names its own address, so nothing it says is trusted. The package knows neither what is requested nor what
+// becomes of the answer.
 package proxy
 
 import (
@@ -26,39 +26,39 @@ const (
 	maxHeader      = 64 << 10         // bytes
 )
 
-// A Way is what decides where masters may be reached, and from which address.
+// A Way decides where masters may be reached, and from which address.
 type Way struct {
-	// Local says that only this machine reaches the daemon: all of the cluster is on it.
+	// Local says that only this machine reaches the daemon: the whole cluster is on it.
 	Local bool
-	// WebHost is host:port as clients reach the daemon's pages.
+	// WebHost is the host:port at which clients reach the daemon's pages.
 	WebHost string
-	// Source is the address masters are called from: the one of WebHost, which is what they expect. The zero address
-	// leaves it to the system.
+	// Source is the address that masters are called from: that of WebHost, which is what they expect. The zero address
+	// leaves the choice to the system.
 	Source netip.Addr
-	// Private are ports of this machine that are never connected to: the daemon's own.
+	// Private are ports of this machine that are never connected to: the daemon's own ports.
 	Private []uint16
 }
 
-// ErrTarget says that a master's address is one the daemon does not go to.
+// ErrTarget says that a master's address is one that the daemon does not connect to.
 var ErrTarget = errors.New("the proxy does not go to this address")
 
 type loopbackKey struct{}
 
-// AllowLoopback says whether connections made with the context may go to this machine's loopback.
+// AllowLoopback returns a context that says whether its connections may go to this machine's loopback.
 func AllowLoopback(ctx context.Context, may bool) context.Context {
 	return context.WithValue(ctx, loopbackKey{}, may)
 }
 
-// MayLoop reports whether the pages of a master on a node may be on this machine's loopback: where all of the cluster is,
-// or where the node goes by the same name.
+// MayLoop reports whether the pages of a master on a node may be on this machine's loopback: if the whole cluster is,
+// or if the target has the node's name or this machine's.
 func (w *Way) MayLoop(node string, target *url.URL) bool {
 	host := target.Hostname()
 	own, _, err := net.SplitHostPort(w.WebHost)
 	return w.Local || host == node || err == nil && host == own
 }
 
-// Transport returns a new way to masters. Every connection is checked as it is made, with the context of the request
-// that it is made for; whether it is kept for others is the caller's to say: without a word it is not.
+// Transport returns a new transport to masters. It checks every connection as it is made, with the context of the
+// request that the connection is made for. Keep-alives are off; the caller may turn them on.
 func (w *Way) Transport() *http.Transport {
 	plain := &net.Dialer{Timeout: connectTimeout, ControlContext: w.check}
 	bound := *plain
@@ -70,7 +70,7 @@ func (w *Way) Transport() *http.Transport {
 			c, err := bound.DialContext(ctx, network, addr)
 			if err != nil && bound.LocalAddr != nil && ctx.Err() == nil &&
 				!errors.Is(err, ErrTarget) && !errors.Is(err, syscall.ECONNREFUSED) {
-				// Not every address can be reached from that one: loopback reaches no other machine.
+				// Not every address can be reached from Source: loopback reaches no other machine.
 				return plain.DialContext(ctx, network, addr)
 			}
 			return c, err
@@ -81,7 +81,7 @@ func (w *Way) Transport() *http.Transport {
 	}
 }
 
-// check looks at an address a name stands for, at the moment of connecting to it.
+// check checks the address that a name resolved to, when connecting to it.
 func (w *Way) check(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *Way) check(ctx context.Context, _, address string, _ syscall.RawConn) e
 	return nil
 }
 
-// ofThisMachine reports whether an address is one of this machine's. It says so too where that cannot be found out.
+// ofThisMachine reports whether an address belongs to this machine. It returns true if that cannot be found out.
 func ofThisMachine(a netip.Addr) bool {
 	if a.IsLoopback() {
 		return true
@@ -119,7 +119,7 @@ func ofThisMachine(a netip.Addr) bool {
 	})
 }
 
-// Target returns where a master said its pages are, nil where there is nothing to go to.
+// Target returns the URL at which a master said its pages are, or nil if there is nothing to connect to.
 func Target(tracking string) *url.URL {
 	if tracking == "" || tracking == "N/A" {
 		return nil
@@ -134,8 +134,8 @@ func Target(tracking string) *url.URL {
 	return u
 }
 
-// Join returns a path below target, which is escaped, with a query. What target has of a query and a fragment stays: the pages
-// of some histories say by that what they show.
+// Join returns the URL of an escaped path below target, with a query. It keeps target's own query and fragment, because
+// the pages of some history servers select by them what they show.
 func Join(target *url.URL, rest, query string) *url.URL {
 	u := *target
 	u.RawPath = target.EscapedPath()
@@ -160,7 +160,7 @@ func Within(target, to *url.URL) bool { return to.Scheme == target.Scheme && to.
 // SetUser tells a master who asks, as YARN's own proxy does.
 func SetUser(h http.Header, user string) { h.Set("Cookie", "proxy-user="+url.QueryEscape(user)) }
 
-// Reason returns an error of a call without the URL in front of it.
+// Reason returns the text of a call's error without the leading URL.
 func Reason(err error) string {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
