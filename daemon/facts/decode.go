@@ -8,11 +8,11 @@ import (
 	"math"
 )
 
-// maxDepth is how deep values may be nested that nobody asked for.
+// maxDepth limits the nesting depth of values that nobody asked for.
 const maxDepth = 64
 
-// each reads a JSON text and hands over each element of the array under a path of names, without ever holding all of the
-// text. Where the path leads to nothing or to null there are no elements.
+// each reads a JSON text and calls do for each element of the array under a path of names. It never holds the whole
+// text. If the path leads to nothing or to null, there are no elements.
 func each[T any](r io.Reader, path []string, do func(*T) error) error {
 	e := elements[T]{dec: json.NewDecoder(r), do: do}
 	if err := e.value(path); err != nil {
@@ -27,7 +27,7 @@ func each[T any](r io.Reader, path []string, do func(*T) error) error {
 	return errors.New("there is more after its end")
 }
 
-// plain says what an error of the JSON library comes to.
+// plain simplifies an error of the JSON library.
 func plain(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it ends too early")
@@ -61,7 +61,7 @@ func (e *elements[T]) value(path []string) error {
 	return fmt.Errorf("wanted an object with %q, found %s", path[0], kindOf(t))
 }
 
-// kindOf says what a token begins.
+// kindOf names the kind of value that a token begins.
 func kindOf(t json.Token) string {
 	switch t.(type) {
 	case json.Delim:
@@ -72,7 +72,7 @@ func kindOf(t json.Token) string {
 	return "a number or truth value"
 }
 
-// object reads to the end of the object that was just begun, one of whose members is on the path.
+// object reads to the end of an object that has just begun; one of its members is on the path.
 func (e *elements[T]) object(path []string) error {
 	for e.dec.More() {
 		name, err := e.dec.Token()
@@ -92,7 +92,7 @@ func (e *elements[T]) object(path []string) error {
 	return err
 }
 
-// array reads to the end of the array that was just begun.
+// array reads to the end of an array that has just begun.
 func (e *elements[T]) array() error {
 	for e.dec.More() {
 		if e.count++; e.count > maxElements {
@@ -110,7 +110,7 @@ func (e *elements[T]) array() error {
 	return err
 }
 
-// skip reads a value that nobody asked for.
+// skip skips a value that nobody asked for.
 func (e *elements[T]) skip() error {
 	for depth := 0; ; {
 		t, err := e.dec.Token()
@@ -131,13 +131,13 @@ func (e *elements[T]) skip() error {
 	}
 }
 
-// maxNumber is the most of anything that is believed: bytes, milliseconds, tasks. Sums of many stay within 64 bits.
+// maxNumber is the largest believable amount of anything: bytes, milliseconds, tasks. Sums of many fit into 64 bits.
 const maxNumber = 1 << 50
 
-// amount is a number of bytes, milliseconds or the like. Masters are known to count below zero now and then, which is none.
+// amount is a number of bytes, milliseconds or the like. Masters sometimes report negative amounts: they count as 0.
 type amount int64
 
-// UnmarshalJSON reads a number, and refuses one that cannot be meant.
+// UnmarshalJSON reads a number and rejects an implausible one.
 func (a *amount) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -150,8 +150,8 @@ func (a *amount) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// mib is an amount of bytes in MiB, rounded up.
+// mib returns an amount of bytes in MiB, rounded up.
 func (a amount) mib() int64 { return (int64(a) + 1<<20 - 1) >> 20 }
 
-// count is an amount of things.
+// count returns an amount of things.
 func (a amount) count() int32 { return int32(min(a, math.MaxInt32)) }

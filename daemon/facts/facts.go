@@ -12,55 +12,55 @@ import (
 	"heddle/rm"
 )
 
-// Limits of what is found out at once. They keep what strangers can make the daemon do small, whoever they are.
+// Limits of what is asked at once. They keep the work that strangers can cause small.
 const (
-	maxAsks        = 64 // masters at a time; those beyond are told so at once, and asked again later
-	maxAsksOfUser  = 16 // … of one user: masters that hang keep no others from being asked
-	maxReads       = 8  // submissions at a time; others wait, because each is read once
+	maxAsks        = 64 // masters at a time; further asks fail at once, and are repeated later
+	maxAsksOfUser  = 16 // … of one user: masters that hang do not keep others from being asked
+	maxReads       = 8  // submissions at a time; others wait, because each is read only once
 	maxWaiting     = 4096
-	waitTime       = time.Second     // to be let in to read: the machine waits 3 s in all
-	readTime       = 2 * time.Second // for what is beside one submission
-	defaultAskTime = 5 * time.Second // for an ask that does not say
+	waitTime       = time.Second     // to be let in to read: the machine waits 3 s in total
+	readTime       = 2 * time.Second // for reading what is beside one submission
+	defaultAskTime = 5 * time.Second // for an ask without a time limit
 	maxAskTime     = 30 * time.Second
 )
 
-// Options are what an [Asker] is made of.
+// Options configures an [Asker].
 type Options struct {
-	Masters     bool            // masters are asked
-	Submissions bool            // what clients left beside submissions is read
-	Way         proxy.Way       // to masters
-	Files       conf.FileSystem // where submissions are
+	Masters     bool            // ask masters
+	Submissions bool            // read what clients left beside submissions
+	Way         proxy.Way       // the way to masters
+	Files       conf.FileSystem // the file system with the submissions
 	Log         *slog.Logger    // nil for none
 }
 
-// An Asker finds out what [rm.ReadJob] and [rm.AskMaster] want to hear. Its methods may be called from any goroutine.
+// An Asker answers [rm.ReadJob] and [rm.AskMaster]. Its methods may be called from any goroutine.
 type Asker struct {
 	o       Options
 	files   files
 	crowd   *proxy.Crowd[string] // asks, by user
-	reading chan struct{}        // slots of reads
-	waiting chan struct{}        // reads that wait, those at work among them
+	reading chan struct{}        // slots for reads at work
+	waiting chan struct{}        // slots for all reads, waiting or at work
 
 	mu    sync.Mutex
 	stats map[Source]*Stats // guarded by mu
 }
 
-// A Source is what was asked about which framework.
+// A Source is a kind of request: what was asked about which framework.
 type Source struct {
-	Submission bool // what is beside one; otherwise a master
+	Submission bool // what is beside a submission; otherwise a master
 	Framework  heddle.Framework
 }
 
 // Stats are the figures of one source since the start.
 type Stats struct {
 	Asked    uint64
-	Failed   uint64        // of those asked: nothing was learnt, or not all
-	Requests uint64        // to masters, or files that were opened
-	Bytes    uint64        // that were read
-	Time     time.Duration // that they took together
+	Failed   uint64        // of Asked: nothing was learnt, or not everything
+	Requests uint64        // to masters, or files opened
+	Bytes    uint64        // bytes read
+	Time     time.Duration // total time taken
 }
 
-// New returns an asker.
+// New returns an Asker.
 func New(o Options) *Asker {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -71,7 +71,7 @@ func New(o Options) *Asker {
 	}
 }
 
-// Ask asks a master what q wants to know, for as long as q says. It never fails: what went wrong is in the answer.
+// Ask asks a master what q wants to know, for as long as q allows. It never fails: the answer says what went wrong.
 func (a *Asker) Ask(ctx context.Context, q *rm.AskMaster) *rm.MasterTold {
 	told := &rm.MasterTold{Attempt: q.Attempt}
 	if !a.o.Masters {
@@ -95,7 +95,7 @@ func (a *Asker) Ask(ctx context.Context, q *rm.AskMaster) *rm.MasterTold {
 	return told
 }
 
-// Read reads what the client of q left beside its submission. It never fails: what went wrong is in the answer.
+// Read reads what the client of q left beside its submission. It never fails: the answer says what went wrong.
 func (a *Asker) Read(ctx context.Context, q *rm.ReadJob) *rm.JobRead {
 	read := &rm.JobRead{App: q.App}
 	if !a.o.Submissions {
@@ -117,7 +117,7 @@ func (a *Asker) Read(ctx context.Context, q *rm.ReadJob) *rm.JobRead {
 	select {
 	case a.reading <- struct{}{}:
 		defer func() { <-a.reading }()
-	case <-late.C: // nobody waits for it any more
+	case <-late.C: // nobody waits for the answer any more
 		read.Failed = "others were being read for too long"
 		return read
 	case <-ctx.Done():
@@ -131,7 +131,7 @@ func (a *Asker) Read(ctx context.Context, q *rm.ReadJob) *rm.JobRead {
 	return read
 }
 
-// count adds to the figures of a source what was asked now.
+// count adds a request to the figures of its source.
 func (a *Asker) count(of Source, failed string, m meter, began time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -16,15 +16,15 @@ import (
 	"heddle/conf"
 )
 
-// files is where submissions are read from.
+// files is the file system that submissions are read from.
 type files interface {
-	// open returns a session of a user, until the context ends.
+	// open returns a session of a user, valid until the context ends.
 	open(ctx context.Context, user string) (session, error)
 }
 
 // A session reads files as one user.
 type session interface {
-	// read returns a file that has at most so many bytes.
+	// read returns the content of a file of at most so many bytes.
 	read(path string, most int64) ([]byte, error)
 	close()
 }
@@ -34,7 +34,7 @@ type hdfsFiles struct{ of conf.FileSystem }
 
 func newHDFS(of conf.FileSystem) *hdfsFiles { return &hdfsFiles{of} }
 
-// hdfsSession is a connection to a NameNode, and what was opened beside it.
+// hdfsSession is a connection to a NameNode, with all other connections opened for it.
 type hdfsSession struct {
 	client   *hdfs.Client
 	deadline time.Time
@@ -102,10 +102,10 @@ func (s *hdfsSession) read(path string, most int64) (data []byte, err error) {
 	return data, err
 }
 
-// refusedCall is what the library makes of a NameNode that refuses a connection: the refusal answers no call of its.
+// refusedCall ends the library's error if a NameNode refuses the connection: the refusal matches none of its calls.
 const refusedCall = "unexpected sequence number"
 
-// close ends the session. The library leaves connections to DataNodes open that went wrong.
+// close ends the session. The library leaves failed connections to DataNodes open.
 func (s *hdfsSession) close() {
 	s.closeConns()
 	_ = guarded(s.client.Close) // its connection is closed already
@@ -119,7 +119,7 @@ func (s *hdfsSession) closeConns() {
 	}
 }
 
-// guarded runs what may panic: the library takes what DataNodes send at its word.
+// guarded runs a function that may panic: the library trusts what DataNodes send.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -9,14 +9,14 @@ import (
 	"heddle/rm"
 )
 
-// memoryUse is what Java says of memory, in bytes; what is not bounded has a maximum below zero.
+// memoryUse is Java's report on memory, in bytes. Without a limit the maximum is below zero.
 type memoryUse struct {
 	Used      amount `json:"used"`
 	Committed amount `json:"committed"`
 	Max       amount `json:"max"`
 }
 
-// bean is one of those that say something of memory. JSON's names are matched regardless of case unless both are named.
+// bean is a JMX bean about memory. JSON names match regardless of case unless both are named.
 type bean struct {
 	Object  string     `json:"name"`
 	Pool    string     `json:"Name"`
@@ -26,10 +26,10 @@ type bean struct {
 	Threads amount     `json:"ThreadCount"`
 }
 
-// oldPools are parts of the names of pools that hold what outlived the others, by collector.
+// oldPools are parts of the names of memory pools that hold long-lived objects, by collector.
 var oldPools = []string{"old gen", "tenured gen", "zheap", "shenandoah", "epsilon"}
 
-// heap asks a Java process what its heap holds.
+// heap asks a Java process about its heap.
 func (t *talk) heap(into *rm.HeapNews) error {
 	var h rm.HeapNews
 	if err := t.get("jmx", "qry=java.lang:type=Mem*,*", func(r io.Reader) error { return readHeap(r, &h) }); err != nil {
@@ -42,7 +42,7 @@ func (t *talk) heap(into *rm.HeapNews) error {
 	return nil
 }
 
-// readHeap reads the beans of memory and of its pools.
+// readHeap reads the beans for memory and memory pools.
 func readHeap(r io.Reader, h *rm.HeapNews) error {
 	said := false
 	err := each(r, []string{"beans"}, func(b *bean) error {
@@ -64,7 +64,7 @@ func readHeap(r io.Reader, h *rm.HeapNews) error {
 	return err
 }
 
-// readThreads reads how many threads there are.
+// readThreads reads the number of threads.
 func readThreads(r io.Reader, h *rm.HeapNews) error {
 	return each(r, []string{"beans"}, func(b *bean) error {
 		if b.Object == "java.lang:type=Threading" {

@@ -13,7 +13,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// mrTask is a task in a list of them.
+// mrTask is a task in a list of tasks.
 type mrTask struct {
 	ID       string  `json:"id"`
 	State    string  `json:"state"`
@@ -21,7 +21,7 @@ type mrTask struct {
 	Progress float64 `json:"progress"` // in percent
 }
 
-// maxAddress is how long a host with its port is at most.
+// maxAddress is the maximum length of a host with its port.
 const maxAddress = rm.MaxHostName + 6
 
 // mrAttempt is an attempt of a task.
@@ -40,11 +40,11 @@ type mrCounters struct {
 	} `json:"counter"`
 }
 
-// A taskList collects what is said of the tasks of one application.
+// A taskList collects what is reported about the tasks of one application.
 type taskList struct {
 	app  ids.App
 	news []rm.TaskNews
-	at   map[rm.Task]int // of news
+	at   map[rm.Task]int // index in news
 }
 
 // mapReduce asks a MapReduce master.
@@ -56,11 +56,11 @@ func (t *talk) mapReduce(q *rm.AskMaster, told *rm.MasterTold) error {
 	tasks := "ws/v1/mapreduce/jobs/job_" + job + "/tasks"
 	if kinds, any := wanted(q.Kinds); q.Tasks && any {
 		if err := t.get(tasks, kinds, l.list); err != nil {
-			l.news = nil // a part of a list is none
+			l.news = nil // a partial list is useless
 			return err
 		}
 	}
-	var refused error // by a master that answered: the next task may be known to it
+	var refused error // by a master that answered: it may know the next task
 	for _, task := range q.Containers {
 		err := t.get(tasks+"/"+nameOf(job, task)+"/attempts", "", func(r io.Reader) error { return l.attempts(r, task) })
 		if err = keep(&refused, err); err != nil {
@@ -82,7 +82,7 @@ func (t *talk) mapReduce(q *rm.AskMaster, told *rm.MasterTold) error {
 	return refused
 }
 
-// keep keeps the first refusal and returns other errors.
+// keep keeps the first refusal in *refused and returns other errors.
 func keep(refused *error, err error) error {
 	if !errors.As(err, new(*status)) {
 		return err
@@ -93,7 +93,7 @@ func keep(refused *error, err error) error {
 	return nil
 }
 
-// wanted returns the query for tasks of these kinds, and whether there are any.
+// wanted returns the query for tasks of these kinds, and whether there are any kinds.
 func wanted(k policy.Kinds) (query string, any bool) {
 	switch maps, reduces := k.Has(heddle.Map), k.Has(heddle.Reduce); {
 	case maps && !reduces:
@@ -105,7 +105,7 @@ func wanted(k policy.Kinds) (query string, any bool) {
 	}
 }
 
-// nameOf is a task's id.
+// nameOf returns a task's id.
 func nameOf(job string, t rm.Task) string {
 	letter := "m"
 	if t.Kind == heddle.Reduce {
@@ -114,7 +114,7 @@ func nameOf(job string, t rm.Task) string {
 	return fmt.Sprintf("task_%s_%s_%06d", job, letter, t.Index)
 }
 
-// parseTask reads a task's id: task_<cluster>_<seq>_<m or r>_<index>. ok is false where it is none of the application's.
+// parseTask parses a task's id: task_<cluster>_<seq>_<m or r>_<index>. ok is false for another application's task.
 func (l *taskList) parseTask(id string) (t rm.Task, ok bool, err error) {
 	f := strings.Split(id, "_")
 	if len(f) != 5 || f[0] != "task" || f[3] != "m" && f[3] != "r" {
@@ -132,7 +132,7 @@ func (l *taskList) parseTask(id string) (t rm.Task, ok bool, err error) {
 	return t, app == l.app, nil
 }
 
-// of returns what is known of a task.
+// of returns the news about a task.
 func (l *taskList) of(t rm.Task) *rm.TaskNews {
 	i, known := l.at[t]
 	if !known {
@@ -184,9 +184,9 @@ func stateOf(s string) (rm.TaskState, error) {
 	return 0, fmt.Errorf("%.40q is no state of a task", s)
 }
 
-// phaseOf says in which phase a running task is. The status of a reduce is a text of the task's own, where it has one, and
-// after it the phase: "reduce > copy(13 of 24 at 0.02 MB/s)", "13 / 24 copied.", "sort", "words > reduce". Where it says
-// nothing of a phase the progress does, of which copying, sorting and reducing are a third each.
+// phaseOf returns the phase of a running task. The status of a reduce is an optional text of the task's own, followed
+// by the phase: "reduce > copy(13 of 24 at 0.02 MB/s)", "13 / 24 copied.", "sort", "words > reduce". If the status
+// names no phase, the progress decides: copying, sorting and reducing are a third each.
 func phaseOf(k heddle.Kind, status string, progress float64) heddle.Phase {
 	if progress == 0 && (status == "NEW" || status == "") {
 		return heddle.NoPhase
@@ -216,8 +216,8 @@ func phaseOf(k heddle.Kind, status string, progress float64) heddle.Phase {
 	return heddle.ReduceWrite
 }
 
-// copiedAll reports whether a status says that as many map outputs are copied as there are: then the copying is over,
-// though the task has not said so yet.
+// copiedAll reports whether a status says that all map outputs are copied. Then the copying is over, even if the task
+// has not said so yet.
 func copiedAll(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -233,7 +233,7 @@ func copiedAll(s string) bool {
 	return false
 }
 
-// attempts reads the attempts of a task: in which container the one is that succeeded, or else the newest.
+// attempts reads the attempts of a task, and keeps the container of the one that succeeded or else of the newest.
 func (l *taskList) attempts(r io.Reader, task rm.Task) error {
 	newest := int64(-1)
 	done := false
@@ -272,7 +272,7 @@ func (l *taskList) attempts(r io.Reader, task rm.Task) error {
 	return err
 }
 
-// counters reads the counters of a task. A task that runs has none.
+// counters reads the counters of a task. A running task has none.
 func (l *taskList) counters(r io.Reader, task rm.Task) error {
 	var n rm.TaskNews
 	err := each(r, []string{"jobTaskCounters", "taskCounterGroup"}, func(g *mrCounters) error {

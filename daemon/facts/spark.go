@@ -9,7 +9,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// sparkExecutor is an executor, or the driver.
+// sparkExecutor is an executor or the driver.
 type sparkExecutor struct {
 	ID         string            `json:"id"`
 	Active     amount            `json:"activeTasks"`
@@ -56,7 +56,7 @@ func (t *talk) spark(q *rm.AskMaster, told *rm.MasterTold) error {
 	return nil
 }
 
-// readExecutors reads the executors of an application. Those in other applications' containers are left out.
+// readExecutors reads the executors of an application. It leaves out those in containers of other applications.
 func readExecutors(r io.Reader, app ids.App) (out []rm.ExecutorNews, err error) {
 	seen := map[ids.Container]bool{}
 	err = each(r, nil, func(v *sparkExecutor) error {
@@ -64,7 +64,7 @@ func readExecutors(r io.Reader, app ids.App) (out []rm.ExecutorNews, err error) 
 			Active: v.Active.count(), Done: (v.Completed + v.Failed).count(),
 			MemoryUsed: v.MemoryUsed.mib(), MemoryMax: v.MaxMemory.mib(), GC: heddle.Span(v.GC.count()) * heddle.Millisecond,
 		}
-		if id := v.Attributes["CONTAINER_ID"]; id != "" && v.ID != "driver" { // which may be in the master's
+		if id := v.Attributes["CONTAINER_ID"]; id != "" && v.ID != "driver" { // the driver may be in the master's container
 			c, err := ids.ParseContainer(id)
 			if err != nil {
 				return fmt.Errorf("%.80q is not the id of a container", id)

@@ -15,14 +15,14 @@ import (
 
 const (
 	sparkFile     = "__spark_conf__.properties"
-	maxProperties = 1 << 20 // bytes of the file, once unpacked
+	maxProperties = 1 << 20 // bytes of the uncompressed file
 
 	maxExecutors      = 1_000_000
 	maxExecutorMemory = 1 << 30   // MiB
 	maxExecutorCores  = 1_000_000 // vcores
 )
 
-// sparkProperties reads the properties of an application out of the archive that spark-submit makes.
+// sparkProperties reads an application's properties from the archive that spark-submit makes.
 func sparkProperties(packed []byte) (map[string]string, error) {
 	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
@@ -49,8 +49,8 @@ func sparkProperties(packed []byte) (map[string]string, error) {
 	return nil, errors.New("has no " + sparkFile)
 }
 
-// parseProperties reads Java properties as Java writes them: a line each, name=value, with a backslash before what would
-// mean something else.
+// parseProperties parses Java properties as Java writes them: one name=value per line, with a backslash before
+// characters that would otherwise have a meaning.
 func parseProperties(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -69,7 +69,7 @@ func parseProperties(text string) map[string]string {
 	return out
 }
 
-// unescape reads up to one of the stops that has no backslash before it, and returns what follows from there on.
+// unescape reads up to the first stop without a backslash before it. rest is what follows from there on.
 func unescape(s, stops string) (text, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -103,8 +103,8 @@ func unescape(s, stops string) (text, rest string) {
 	return b.String(), ""
 }
 
-// sparkDemand is what an application's executors hold at once, nothing where that changes as it goes and it names no number
-// to begin with. The defaults are Spark's on YARN.
+// sparkDemand returns what an application's executors hold at once. It is nothing if allocation is dynamic and names no
+// initial number. The defaults are those of Spark on YARN.
 func sparkDemand(p map[string]string) (heddle.Demand, error) {
 	var d heddle.Demand
 	s := &sizes{p: p}
@@ -134,7 +134,7 @@ func sparkDemand(p map[string]string) (heddle.Demand, error) {
 	return d, nil
 }
 
-// sizes reads values. After the first error everything is zero.
+// sizes reads values. After the first error, err is set and the values must not be used.
 type sizes struct {
 	p   map[string]string
 	err error
@@ -156,7 +156,7 @@ func (s *sizes) number(name string, otherwise int64) int64 {
 	return n
 }
 
-// fraction reads a part of a whole.
+// fraction reads a fraction.
 func (s *sizes) fraction(name string, otherwise float64) float64 {
 	v := strings.TrimSpace(s.p[name])
 	if v == "" {
@@ -170,7 +170,7 @@ func (s *sizes) fraction(name string, otherwise float64) float64 {
 	return f
 }
 
-// units are the ends of sizes, in bytes.
+// units are the suffixes of sizes, in bytes.
 var units = []struct {
 	name string
 	is   int64
@@ -188,10 +188,10 @@ var units = []struct {
 	{"b", 1},
 }
 
-// mib reads a size in MiB, which is the unit of one that names none.
+// mib reads a size in MiB; a size without a unit is in MiB.
 func (s *sizes) mib(name string, otherwise int64) int64 { return s.size(name, 1<<20, otherwise) }
 
-// bytes reads a size in MiB of which one without a unit is in bytes.
+// bytes reads a size in MiB; a size without a unit is in bytes.
 func (s *sizes) bytes(name string) int64 { return s.size(name, 1, 0) }
 
 func (s *sizes) size(name string, unit, otherwise int64) int64 {
@@ -213,7 +213,7 @@ func (s *sizes) size(name string, unit, otherwise int64) int64 {
 	return n * unit >> 20
 }
 
-// bad notes a value that cannot be used.
+// bad records an unusable value and returns 0.
 func (s *sizes) bad(name, value string) int64 {
 	if s.err == nil {
 		s.err = fmt.Errorf("%s: %.60q is not what is wanted there", name, value)

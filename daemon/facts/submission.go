@@ -18,14 +18,14 @@ import (
 	"heddle/yarn/wire"
 )
 
-// Sizes of files above which they are not read, in bytes.
+// Maximum sizes in bytes of the files that are read.
 const (
 	maxJobXML    = 4 << 20
 	maxSparkConf = 4 << 20
 )
 
-// read finds out what is beside a submission. The places of its files are the client's to name, so only the cluster's own
-// file system is looked at, as the user who submitted.
+// read finds out what is beside a submission. The client chooses where its files are, so only the cluster's own file
+// system is read, as the user who submitted.
 func (a *Asker) read(ctx context.Context, q *rm.ReadJob, into *rm.JobRead, m *meter) {
 	err := a.readFiles(ctx, q, into, m)
 	if err == nil {
@@ -102,7 +102,7 @@ func (b *beside) close() {
 	}
 }
 
-// own returns an error for a place that is not on the cluster's own HDFS.
+// own returns an error if a place is not on the cluster's own HDFS.
 func own(fs conf.FileSystem, u *wire.URL) error {
 	if len(fs.NameNodes) == 0 {
 		return fmt.Errorf("the cluster's file system is not HDFS (fs.defaultFS is %q): submissions are not read", fs.URL)
@@ -130,11 +130,11 @@ func own(fs conf.FileSystem, u *wire.URL) error {
 	return fmt.Errorf("is at hdfs://%.100s, and only %s is read", named, fs.URL)
 }
 
-// defaultPort is that of NameNodes.
+// defaultPort is the NameNodes' default port.
 const defaultPort = "8020"
 
-// mapReduce reads the splits and the configuration of a MapReduce job. Without the splits the configuration says how many
-// there are.
+// mapReduce reads the splits and the configuration of a MapReduce job. Without the splits, the configuration says how
+// many there are.
 func (b *beside) mapReduce(into *rm.JobRead) error {
 	text, err := b.get("job.xml", maxJobXML)
 	if err != nil {
@@ -168,7 +168,7 @@ func (b *beside) mapReduce(into *rm.JobRead) error {
 	return nil
 }
 
-// more reports whether a is more in all than b: by memory, which every task has, and then by processors.
+// more reports whether a is more than b: first by memory, which every task has, then by processors.
 func more(a, b heddle.Resource) bool {
 	if a[heddle.Memory] != b[heddle.Memory] {
 		return a[heddle.Memory] > b[heddle.Memory]

@@ -18,12 +18,12 @@ import (
 
 // Limits of one ask.
 const (
-	maxAnswers   = 32 << 20 // bytes of all its answers: 100,000 tasks have 22 MB
+	maxAnswers   = 32 << 20 // bytes of all its answers: those for 100,000 tasks have 22 MB
 	maxElements  = 100_000  // tasks, attempts, executors, stages or beans in one answer
 	maxRedirects = 3        // of one request
 )
 
-// A meter counts what was asked for and what came.
+// A meter counts requests and received bytes.
 type meter struct {
 	requests int
 	bytes    int64
@@ -38,7 +38,7 @@ type talk struct {
 	user   string
 }
 
-// A status is an answer that is no success. The master was well enough to refuse.
+// A status is an unsuccessful answer. The master was well enough to refuse.
 type status struct {
 	code int
 	path string
@@ -48,8 +48,8 @@ func (s *status) Error() string {
 	return fmt.Sprintf("answers %s with %d %s", s.path, s.code, http.StatusText(s.code))
 }
 
-// ask has the conversation and writes down what was said. Answers that came before the time was over stay; one that is not
-// what it should be takes all with it.
+// ask has the conversation and records the answers. Answers that came before the time was up stay; a malformed answer
+// discards them all.
 func (a *Asker) ask(ctx context.Context, q *rm.AskMaster, told *rm.MasterTold) {
 	target := proxy.Target(q.Tracking)
 	if target == nil {
@@ -78,14 +78,14 @@ func (a *Asker) ask(ctx context.Context, q *rm.AskMaster, told *rm.MasterTold) {
 	case ctx.Err() != nil:
 		why = "did not answer all in time"
 	case errors.As(err, new(*status)):
-	default: // wrong in one answer: who would believe the others
+	default: // one answer is malformed, so the others are not believed
 		told.Tasks, told.Executors, told.Stages, told.Heap = nil, nil, nil, rm.HeapNews{}
 	}
 	told.Failed = oneLine(fmt.Sprintf("the master at %.100s %s", target.Host, why))
 	a.o.Log.Debug("a master was asked", "attempt", q.Attempt.String(), "error", told.Failed)
 }
 
-// get asks for a path below the master's pages and has the answer read.
+// get requests a path below the master's pages and passes the answer to read.
 func (t *talk) get(path, query string, read func(io.Reader) error) error {
 	where := proxy.Join(t.target, path, query)
 	for range maxRedirects + 1 {
@@ -97,7 +97,7 @@ func (t *talk) get(path, query string, read func(io.Reader) error) error {
 		if to == nil && err == nil {
 			return t.answer(resp, path, read)
 		}
-		_ = resp.Body.Close() // a redirect's text is nobody's
+		_ = resp.Body.Close() // the body of a redirect is ignored
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (t *talk) request(where *url.URL) (*http.Response, error) {
 	return t.way.RoundTrip(r)
 }
 
-// redirect returns where an answer sends the caller, nil where it is an answer.
+// redirect returns where an answer redirects the caller, or nil if it is no redirect.
 func redirect(resp *http.Response) (*url.URL, error) {
 	if resp.StatusCode/100 != 3 {
 		return nil, nil
@@ -135,7 +135,7 @@ func redirect(resp *http.Response) (*url.URL, error) {
 	return to, nil
 }
 
-// answer has an answer read that is JSON and says so.
+// answer passes an answer to read if it is JSON and says so.
 func (t *talk) answer(resp *http.Response, path string, read func(io.Reader) error) error {
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
@@ -153,7 +153,7 @@ func (t *talk) answer(resp *http.Response, path string, read func(io.Reader) err
 	return nil
 }
 
-// A limited reader ends with an error once an ask has taken too much.
+// A limited reader returns an error once an ask has read too much.
 type limited struct {
 	r io.Reader
 	m *meter
@@ -161,7 +161,7 @@ type limited struct {
 
 var errTooLong = fmt.Errorf("more than %d bytes", maxAnswers)
 
-// Read reads, and counts.
+// Read implements [io.Reader] and counts the bytes.
 func (l *limited) Read(b []byte) (int, error) {
 	left := maxAnswers - l.m.bytes
 	if left <= 0 {
@@ -172,10 +172,10 @@ func (l *limited) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// maxText is how long a text may be that has something of a stranger's in it, in bytes.
+// maxText is the maximum length in bytes of a text with parts from a stranger.
 const maxText = 300
 
-// oneLine returns a text of which a part may be a stranger's, as one short line.
+// oneLine returns a text that may contain a stranger's text as one short line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -50,7 +50,7 @@ func AllowLoopback(ctx context.Context, may bool) context.Context {
 }
 
 // MayLoop reports whether the pages of a master on a node may be on this machine's loopback: if the whole cluster is,
-// or if the target has the node's name or this machine's.
+// or if target names the node or the host of WebHost.
 func (w *Way) MayLoop(node string, target *url.URL) bool {
 	host := target.Hostname()
 	own, _, err := net.SplitHostPort(w.WebHost)
