@@ -1,6 +1,6 @@
 // Package facts finds out about jobs what YARN's protocols do not tell: how far tasks are and what they used, which
-// masters tell over REST, and what clients leave beside their submissions. It serves the machine's [rm.AskMaster] and
-// [rm.ReadJob].
+// masters tell over REST, and what clients leave beside their submissions. It carries out [rm.AskMaster] and
+// [rm.ReadJob] for the machine.
 //
 // It asks MapReduce masters for tasks, task attempts, counters and heap usage, and Spark drivers for executors and
 // stages. Masters are not trusted: they are reached like by the proxy ([proxy.Way]), with bounds on time, bytes and

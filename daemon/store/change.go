@@ -10,17 +10,17 @@ import (
 	"heddle/yarn/ids"
 )
 
-// MaxRecord is how long one record may be, in bytes, base64 of its byte fields included. What is longer fails
+// MaxRecord is the maximum size of a record in bytes, including the base64 of its byte fields. A larger record fails
 // its own commit and nothing else.
 const MaxRecord = 8 << 20
 
-// A Change is one record put or dropped. What a change points to must not be written to once it is handed in.
+// A Change puts or drops one record. What it points to must not be modified after it is handed in.
 type Change struct {
 	bucket []byte
 	key    []byte
 	value  any     // nil to drop
-	owner  ids.App // of an attempt: must be there; of a drop: whose attempts go too
-	size   int     // roughly, of the byte fields, for the limit on what waits
+	owner  ids.App // of an attempt: must exist; of a drop: its attempts are dropped too
+	size   int     // approximate size of the byte fields, for the limit on what waits
 }
 
 // PutApp creates or replaces an application's record.
@@ -28,8 +28,8 @@ func PutApp(a App) Change {
 	return Change{bucket: apps, key: []byte(a.ID.String()), value: &a, size: len(a.Context) + len(a.Diagnostics)}
 }
 
-// PutAttempt creates or replaces an attempt's record. Its application must be there, by an earlier commit or
-// by an earlier change of the same one.
+// PutAttempt creates or replaces an attempt's record. Its application must exist, from an earlier commit or from an
+// earlier change of the same commit.
 func PutAttempt(a Attempt) Change {
 	return Change{
 		bucket: attempts, key: []byte(a.ID.String()), value: &a, owner: a.ID.App,
@@ -37,12 +37,12 @@ func PutAttempt(a Attempt) Change {
 	}
 }
 
-// DropAttempt removes an attempt. Dropping what is not there does nothing.
+// DropAttempt removes an attempt. Dropping an attempt that does not exist does nothing.
 func DropAttempt(id ids.Attempt) Change {
 	return Change{bucket: attempts, key: []byte(id.String())}
 }
 
-// DropApp removes an application and all its attempts. Dropping what is not there does nothing.
+// DropApp removes an application and all its attempts. Dropping an application that does not exist does nothing.
 func DropApp(id ids.App) Change {
 	return Change{bucket: apps, key: []byte(id.String()), owner: id}
 }
@@ -52,7 +52,7 @@ func PutRun(r Run) Change {
 	return Change{bucket: runs, key: runKey(r.RunKey), value: &r, size: len(r.User) + len(r.Name)}
 }
 
-// DropRun removes the record of a user and name. Dropping what is not there does nothing.
+// DropRun removes the record of a user and name. Dropping a record that does not exist does nothing.
 func DropRun(k rm.RunKey) Change {
 	return Change{bucket: runs, key: runKey(k)}
 }
@@ -62,12 +62,12 @@ func PutNode(n Node) Change {
 	return Change{bucket: nodes, key: []byte(n.ID.String()), value: &n, size: len(n.Rack) + len(n.HTTP)}
 }
 
-// DropNode removes a node. Dropping what is not there does nothing.
+// DropNode removes a node. Dropping a node that does not exist does nothing.
 func DropNode(id ids.Node) Change {
 	return Change{bucket: nodes, key: []byte(id.String())}
 }
 
-// PutStarts replaces the dates of starts, which begin with the earliest; the last ones are kept.
+// PutStarts replaces the dates of starts, ordered from the earliest; only the last ones are kept.
 func PutStarts(began []int64) Change {
 	return Change{bucket: meta, key: keyStarts, value: &starts{began[max(0, len(began)-maxStarts):]}}
 }
@@ -77,10 +77,10 @@ func PutKeys(k Keys) Change {
 	return Change{bucket: tokens, key: keyAMRM, value: &k}
 }
 
-// encodeAll returns the records of the changes, nil for drops. An error concerns these changes only.
+// encodeAll returns the records of the changes, nil for drops. An error concerns only these changes.
 func encodeAll(tx *bbolt.Tx, changes []Change) ([][]byte, error) {
 	out := make([][]byte, len(changes))
-	alive := map[string]bool{} // what the changes before did to applications
+	alive := map[string]bool{} // what earlier changes did to applications
 	for i, c := range changes {
 		if bytes.Equal(c.bucket, apps) {
 			alive[string(c.key)] = c.value != nil
@@ -110,10 +110,10 @@ func encodeAll(tx *bbolt.Tx, changes []Change) ([][]byte, error) {
 	return out, nil
 }
 
-// counts is how many records a bucket has, by its name: kept in the file too, so that lost ones are noticed.
+// counts is the number of records in each bucket, by name. The file contains it too, so that lost records are noticed.
 type counts map[string]int
 
-// apply writes the changes with the records that encodeAll returned. An error is the store's.
+// apply writes the changes with the records that encodeAll returned. An error concerns the store.
 func (n counts) apply(tx *bbolt.Tx, changes []Change, records [][]byte) error {
 	for i, c := range changes {
 		bucket := tx.Bucket(c.bucket)
@@ -143,11 +143,11 @@ func (n counts) apply(tx *bbolt.Tx, changes []Change, records [][]byte) error {
 	return nil
 }
 
-// dropAttempts removes an application's attempts. Their keys follow one another.
+// dropAttempts removes an application's attempts. Their keys are adjacent.
 func (n counts) dropAttempts(bucket *bbolt.Bucket, id ids.App) error {
 	prefix := fmt.Appendf(nil, "appattempt_%d_%04d_", id.Cluster, id.Seq)
 	for {
-		// A cursor is not to be gone on with after a deletion, so that each begins anew.
+		// A cursor must not be used after a deletion, so each iteration makes a new one.
 		key, _ := bucket.Cursor().Seek(prefix)
 		if !bytes.HasPrefix(key, prefix) {
 			return nil

@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// The library below takes a file's structure on trust: a page that is free and in use is overwritten, one that
-// is above itself is read for ever. So the structure is checked before the library sees the file. The layout,
-// version 2, has not changed for as long as the library is there; numbers are in the machine's own order.
+// bbolt trusts a file's structure: it overwrites a page that is both free and in use, and reads a page that is above
+// itself for ever. So the structure is checked before bbolt sees the file. The layout, version 2, has never changed.
+// Numbers are in the machine's native byte order.
 const (
 	metaMagic   = 0xED0CDAED
 	metaVersion = 2
@@ -25,45 +25,45 @@ const (
 	flagBranch   = 0x01
 	flagLeaf     = 0x02
 	flagFreelist = 0x10
-	flagBucket   = 0x01 // of an element: a bucket is below it
+	flagBucket   = 0x01 // of an element: it has a bucket below it
 	manyFree     = 0xFFFF
 	noFreelist   = ^uint64(0)
 )
 
 var order = binary.NativeEndian
 
-// A checker walks the pages of a file. What is damaged is noted, and what is whole is walked on.
+// A checker walks the pages of a file. It notes damage and continues with whatever is intact.
 type checker struct {
 	file     io.ReaderAt
 	pageSize int64
-	pages    uint64 // there are so many; none is named beyond
+	pages    uint64 // number of pages in the file; no reference may be beyond
 	seen     []use
 	damage   []Damage
-	list     uint64                           // the page with the list of free pages
-	listed   bool                             // it is whole
-	found    func(bucket, key, record []byte) // hears of all records; may be nil
+	list     uint64                           // the page with the free list
+	listed   bool                             // the free list is intact
+	found    func(bucket, key, record []byte) // called for every record; may be nil
 }
 
 // Damage is a page that cannot be read, or is not as it was written.
 type Damage struct {
 	Page   uint64
-	Bucket string // "" where the page is of none
-	// The keys of what was there, or below: from From up to before To, where that is not "". Both are "" where nothing
-	// is known.
+	Bucket string // "" if the page is in none
+	// The range of keys that were in the page or below it: from From up to but without To, if To is not "". Both are ""
+	// if nothing is known.
 	From, To string
 	Reason   string
 }
 
 func (d Damage) Error() string { return fmt.Sprintf("page %d is damaged: %s", d.Page, d.Reason) }
 
-// A spot is where in a tree a page is.
+// A spot is a page's place in a tree.
 type spot struct {
 	bucket   []byte
 	from, to []byte
 	depth    int
 }
 
-// A use is what a page was met as.
+// A use is how a page is used, as far as it has been met.
 type use uint8
 
 const (
@@ -79,12 +79,11 @@ type header struct {
 	tx                    uint64
 }
 
-// An unfit is an error of a file that is not what a process of Heddle left there, so that nothing is read from it
-// without being asked for.
+// An unfit is the error for a file that is not as a Heddle process left it. It is not read unless asked for.
 type unfit struct{ error }
 
-// check reads the structure of a whole file, size bytes long. It reports whether both meta pages are whole: the
-// library goes on with one of them, and then with the last commit or the one before. A [Damage] is the first there is.
+// check checks the structure of a whole file of size bytes. It reports whether both meta pages are intact: the library
+// uses one of them, and with it the last commit or the one before. If the error is a [Damage], it is the first one.
 func check(file io.ReaderAt, size int64) (both bool, err error) {
 	h, both, err := findMeta(file, size)
 	if err != nil {
@@ -111,7 +110,7 @@ func (h header) fits(size int64) error {
 	return nil
 }
 
-// inspect walks all pages that are reached from a meta page.
+// inspect walks all pages that can be reached from a meta page.
 func inspect(file io.ReaderAt, h header, found func(bucket, key, record []byte)) *checker {
 	c := &checker{file: file, pageSize: h.pageSize, pages: h.pages, seen: make([]use, h.pages), list: h.freelist, found: found}
 	c.seen[0], c.seen[1] = inUse, inUse
@@ -125,7 +124,7 @@ func inspect(file io.ReaderAt, h header, found func(bucket, key, record []byte))
 	return c
 }
 
-// unlist forgets which pages are said to be free.
+// unlist forgets which pages the free list names.
 func (c *checker) unlist() {
 	c.listed = false
 	for i, u := range c.seen {
@@ -139,7 +138,7 @@ func (c *checker) note(page uint64, at spot, err error) {
 	c.damage = append(c.damage, Damage{Page: page, Bucket: string(at.bucket), From: string(at.from), To: string(at.to), Reason: err.Error()})
 }
 
-// findMeta returns the newer of the two meta pages that is whole, and whether both are.
+// findMeta returns the newer of the two meta pages that is intact, and whether both are.
 func findMeta(file io.ReaderAt, size int64) (h header, both bool, err error) {
 	if h, ok := readMeta(file, 0); ok {
 		other, ok := readMeta(file, h.pageSize)
@@ -162,7 +161,7 @@ func readMeta(file io.ReaderAt, at int64) (header, bool) {
 		return header{}, false
 	}
 	sum := fnv.New64a()
-	_, _ = sum.Write(b[:metaSize-8]) // a hash takes everything
+	_, _ = sum.Write(b[:metaSize-8]) // a hash never returns an error
 	h := header{
 		pageSize: int64(order.Uint32(b[8:])), root: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]),
 		pages: order.Uint64(b[40:]), tx: order.Uint64(b[48:]),
@@ -172,7 +171,7 @@ func readMeta(file io.ReaderAt, at int64) (header, bool) {
 	return h, ok
 }
 
-// read returns a page with those that continue it, and notes that they are in use.
+// read returns a page with its overflow pages, and marks them as in use.
 func (c *checker) read(id uint64) ([]byte, error) {
 	if id < 2 || id >= c.pages {
 		return nil, fmt.Errorf("there are %d", c.pages)
@@ -192,7 +191,7 @@ func (c *checker) read(id uint64) ([]byte, error) {
 		switch c.seen[i] {
 		case inUse:
 			return nil, fmt.Errorf("page %d belongs to two places", i)
-		case free: // its parent knows better: see [checker.elements]
+		case free: // the parent is right: see [checker.elements]
 			c.note(c.list, spot{}, fmt.Errorf("page %d is free and in use", i))
 			c.unlist()
 		default:
@@ -206,7 +205,7 @@ func (c *checker) read(id uint64) ([]byte, error) {
 	return b, err
 }
 
-// freelist notes the pages that are free.
+// freelist marks the free pages.
 func (c *checker) freelist(id uint64) error {
 	if id == noFreelist {
 		return nil
@@ -232,7 +231,7 @@ func (c *checker) freelist(id uint64) error {
 	return nil
 }
 
-// page checks a page of a tree and all below it.
+// page checks a page of a tree and all pages below it.
 func (c *checker) page(id uint64, at spot) {
 	if at.depth > maxDepth {
 		c.note(id, at, fmt.Errorf("%d pages are above it", at.depth))
@@ -246,15 +245,15 @@ func (c *checker) page(id uint64, at spot) {
 	c.elements(b, id, at)
 }
 
-// An element is what a page has in one place: a record, or what is below.
+// An element is an entry of a page: a record or a reference to what is below.
 type element struct {
 	flags      uint32
 	child      uint64 // of a branch
 	key, value []byte
 }
 
-// elements checks what a page has, as far as it says where things are: their keys in order, and what is below. It goes
-// on where it can behind what is wrong, of which it notes the first.
+// elements checks the structure of a page's elements: that their keys are in order, and what is below them. After an
+// error it goes on where possible, and notes only the first one.
 func (c *checker) elements(b []byte, id uint64, at spot) {
 	list, branch, err := parse(b)
 	said := false
@@ -292,8 +291,7 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 	}
 }
 
-// parse returns the elements of a page that can be told, whether they are those of a branch, and the first thing that
-// is wrong.
+// parse returns the readable elements of a page, whether it is a branch page, and the first error.
 func parse(b []byte) (list []element, branch bool, first error) {
 	kind := order.Uint16(b[8:])
 	if kind != flagBranch && kind != flagLeaf {
@@ -337,8 +335,8 @@ func parse(b []byte) (list []element, branch bool, first error) {
 	return list, kind == flagBranch, first
 }
 
-// bucket checks a bucket in its parent's element: the number of its first page, or the page itself where it is
-// small.
+// bucket checks the bucket in an element of its parent. The element holds the number of its first page or, if the
+// bucket is small, the page itself.
 func (c *checker) bucket(value []byte, id uint64, at spot) error {
 	const bucketHeader = 16
 	if len(value) < bucketHeader {

@@ -6,9 +6,8 @@ import (
 	"os"
 )
 
-// dig reads a file of which it is not known where everything begins. Pages are looked for that trees of the past began
-// with, and the tree is taken that is the latest as far as its records tell: the last one, or one of the commits before. Where
-// there is none, the error is why.
+// dig reads a file whose current root is unknown. It looks for the root pages of trees of the past and takes the tree
+// whose records are the latest: that of the last commit or of one before. If there is none, it returns why.
 func dig(file *os.File, size int64, why error) (best *wreck, err error) {
 	for _, h := range beginnings(file, size) {
 		w := &wreck{records: map[string]map[string][]byte{}}
@@ -21,17 +20,17 @@ func dig(file *os.File, size int64, why error) (best *wreck, err error) {
 	if best == nil {
 		return nil, why
 	}
-	best.Epoch = min(best.Epoch+epochJump, maxEpoch-1) // nobody knows how many commits are missing, and how many of them were starts
+	best.Epoch = min(best.Epoch+epochJump, maxEpoch-1) // it is unknown how many commits are missing, and how many of those were starts
 	return best, nil
 }
 
-// compare says which of two trees is rather the last one.
+// compare says which of two trees is more likely to be the last one.
 func (w *wreck) compare(o *wreck) int {
 	wrong := func(w *wreck) int { return len(w.Damage) + len(w.Lost) }
 	return cmp.Or(cmp.Compare(w.Epoch, o.Epoch), cmp.Compare(w.latest(), o.latest()), cmp.Compare(wrong(o), wrong(w)))
 }
 
-// latest is the last date in its records.
+// latest returns the last date in the tree's records.
 func (w *wreck) latest() (ms int64) {
 	for _, a := range w.apps {
 		ms = max(ms, a.Submitted, a.Launched, a.Finished)
@@ -42,7 +41,7 @@ func (w *wreck) latest() (ms int64) {
 	return ms
 }
 
-// beginnings are the pages of a file that have the store's buckets.
+// beginnings returns the pages of a file that have the store's buckets.
 func beginnings(file *os.File, size int64) (out []header) {
 	h := header{pageSize: int64(os.Getpagesize()), freelist: noFreelist}
 	h.pages = uint64(size / h.pageSize)

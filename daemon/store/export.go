@@ -14,17 +14,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// exported is a line of what [Export] writes.
+// exported is a line of the output of [Export].
 type exported struct {
 	Bucket string          `json:"bucket"`
 	Key    string          `json:"key"`
 	Record json.RawMessage `json:"record,omitempty"`
-	Secret bool            `json:"secret,omitempty"` // it is left out
+	Secret bool            `json:"secret,omitempty"` // the record is left out
 	Lost   string          `json:"lost,omitempty"`   // why it cannot be read
 }
 
-// Export writes all records of a file that nobody writes to, one a line, as JSON. Secrets are left out: the keys of
-// tokens, and what clients submitted, which has tokens of theirs in it. Those that cannot be read say why.
+// Export writes all records of a file that nobody writes to as JSON, one per line. It leaves out secrets: the keys of
+// tokens, and what clients submitted, which contains their tokens. Unreadable records say why they are unreadable.
 func Export(path string, out io.Writer) (*Report, error) {
 	w, err := look(path)
 	if err == nil {
@@ -60,7 +60,7 @@ func (w *wreck) export(out *json.Encoder) error {
 	return nil
 }
 
-// plain is a record without its checksum, and without what a client submitted.
+// plain returns a record without its checksum and without what a client submitted.
 func plain(bucket, key string, record []byte) (json.RawMessage, error) {
 	if bucket == string(meta) && key == string(keyFormat) {
 		return record, nil
@@ -77,8 +77,8 @@ func plain(bucket, key string, record []byte) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// Backup copies a store of which nothing is damaged to a file that is not there yet, and notes in that that it is a copy. The
-// process that has it open, where there is one, is asked for a copy: see [Store.Give].
+// Backup copies an undamaged store to a new file and marks the file as a copy. If a process has the store open, Backup
+// asks it for the copy: see [Store.Give].
 func Backup(path, to string) (*Report, error) {
 	w, err := backup(path, to)
 	if err != nil {
@@ -113,7 +113,7 @@ func backup(path, to string) (*wreck, error) {
 	return w, errors.Join(err, lock.Close())
 }
 
-// readWhole reads a file of which nothing is damaged.
+// readWhole reads an undamaged file.
 func readWhole(path string) (*wreck, error) {
 	w, err := readWreck(path)
 	if err == nil && !w.Whole() {
@@ -122,7 +122,7 @@ func readWhole(path string) (*wreck, error) {
 	return w, err
 }
 
-// mark notes in a copy that it is one: see [State.Copied]. A copy that it cannot mark is removed.
+// mark marks a copy as such: see [State.Copied]. A copy that it cannot mark is removed.
 func mark(path string) error {
 	db, _, err := openFile(path)
 	if err == nil {
@@ -135,7 +135,7 @@ func mark(path string) error {
 	return err
 }
 
-// copyFile copies a file to one that is not there yet; when it returns, the copy is on the disk.
+// copyFile copies a file to a new file. When it returns, the copy is on disk.
 func copyFile(path, to string) error {
 	in, err := os.Open(path)
 	if err != nil {
@@ -148,7 +148,7 @@ func copyFile(path, to string) error {
 	})
 }
 
-// newFile makes a file that is not there yet; when it returns, what f writes is on the disk.
+// newFile creates a file that must not exist. When it returns, what f wrote is on disk.
 func newFile(path string, f func(io.Writer) error) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
@@ -161,7 +161,7 @@ func newFile(path string, f func(io.Writer) error) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// sameOwner gives a new file to whom an old one belongs, where that is somebody else.
+// sameOwner gives a new file to the owner of an old one, if that is another user.
 func sameOwner(of, file string) error {
 	info, err := os.Stat(of)
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// askPatience is how long who is asked for a copy, and who asks, wait for the other to go on. Before the first byte whoever asks
-// waits as long as it takes: the copy is made before, and others that were asked for earlier. The end of the store ends that.
+// askPatience is how long each side of a copy waits for the other to go on. The asking side waits without limit for the
+// first byte: the copy is made before, after all copies that were asked for earlier. The end of the store ends that.
 const askPatience = time.Minute
 
-// acceptPause is how long who cannot let anybody in waits before the next try.
+// acceptPause is the pause after a connection could not be accepted.
 const acceptPause = time.Second
 
-// socketOf is where a process that has the store at path open is asked for copies. Its folder lets nobody else in.
+// socketOf returns the socket for asking the process that has the store open for copies. Its folder keeps others out.
 func socketOf(path string) string { return path + ".sock" }
 
 // A giver hands out copies of an open store.
@@ -34,10 +34,10 @@ type giver struct {
 	ended chan struct{}
 }
 
-// Give has processes that may read the store's folder ask for copies of it, as long as it is open: see [Backup].
+// Give lets processes that may read the store's folder ask for copies of it while it is open: see [Backup].
 func (s *Store) Give() error {
 	at := socketOf(s.path)
-	if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
+	if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a process that was killed
 		return err
 	}
 	ln, err := net.Listen("unix", at)
@@ -61,7 +61,7 @@ func (g *giver) run() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // the process may have no file left
+		if err != nil { // the process may have no file descriptor left
 			select {
 			case <-g.store.stop:
 				return
@@ -75,14 +75,14 @@ func (g *giver) run() {
 			case <-g.store.stop:
 			case <-stop:
 			}
-			_ = c.Close() // whoever asks sees that not all has come
+			_ = c.Close() // the asking side sees that the copy is incomplete
 		}()
 		g.give(c)
 		close(stop)
 	}
 }
 
-// close ends it, after the store's stop is closed.
+// close ends the giver. The store's stop must be closed before.
 func (g *giver) close() {
 	if g == nil {
 		return
@@ -91,12 +91,12 @@ func (g *giver) close() {
 	<-g.ended
 }
 
-// give sends a copy: how many bytes it has, and those, or why there is none.
+// give sends a copy, as its number of bytes and the bytes, or the reason why there is none.
 func (g *giver) give(c net.Conn) {
 	f, size, err := g.store.snapshot()
 	to := &patient{c, askPatience}
 	if err != nil {
-		_, _ = fmt.Fprintf(to, "%s\n", strings.ReplaceAll(err.Error(), "\n", " ")) // who does not hear it has gone
+		_, _ = fmt.Fprintf(to, "%s\n", strings.ReplaceAll(err.Error(), "\n", " ")) // if the asking side does not hear it, it has gone
 		return
 	}
 	defer func() { _ = f.Close() }() // it has no name
@@ -105,9 +105,9 @@ func (g *giver) give(c net.Conn) {
 	}
 }
 
-// snapshot is a copy of the store as it is, in a file without a name, from its beginning. Commits go on while it is made.
-// It does not go straight to who asks, since what is freed meanwhile is not used again, and a commit that needs a larger map of
-// the file waits: that must not take as long as somebody likes.
+// snapshot returns a copy of the current store in an unnamed file, positioned at its beginning. Commits go on
+// meanwhile. The copy is not sent directly: during the read transaction freed pages are not reused, and a commit that
+// needs a larger mmap waits. The asking side must not decide how long that takes.
 func (s *Store) snapshot() (f *os.File, size int64, err error) {
 	defer func() {
 		if err != nil && f != nil {
@@ -136,7 +136,7 @@ func (s *Store) snapshot() (f *os.File, size int64, err error) {
 	return f, size, err
 }
 
-// An ending file takes nothing more once the store closes.
+// An ending writer fails once the store closes.
 type ending struct {
 	to   io.Writer
 	stop <-chan struct{}
@@ -151,14 +151,14 @@ func (e ending) Write(b []byte) (int, error) {
 	}
 }
 
-// A patient connection waits so long for the other side to go on; 0 is for ever.
+// A patient connection waits at most patience for the other side to go on; 0 means for ever.
 type patient struct {
 	net.Conn
 	patience time.Duration
 }
 
 func (p *patient) Write(b []byte) (int, error) {
-	_ = p.SetWriteDeadline(p.until()) // a connection that is closed says so below
+	_ = p.SetWriteDeadline(p.until()) // a closed connection fails below
 	return p.Conn.Write(b)
 }
 
@@ -174,8 +174,8 @@ func (p *patient) until() time.Time {
 	return time.Now().Add(p.patience)
 }
 
-// ask has the process that has the store at path open write a copy of it to a new file. there is false where nobody has, or
-// can be asked.
+// ask asks the process that has the store at path open to write a copy to a new file. there is false if no process has
+// it open, or can be asked.
 func ask(path, to string, patience time.Duration) (there bool, err error) {
 	c, err := net.DialTimeout("unix", socketOf(path), patience)
 	if err != nil {

@@ -16,32 +16,32 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A State is what a store held when it was opened.
+// A State is the content of a store when it was opened.
 type State struct {
-	Epoch     int64   // how often the store was opened: 1 the first time
-	ClusterID string  // made up when the store was created, and its name ever since
-	Starts    []int64 // when the last starts were, the earliest first: milliseconds since 1970
+	Epoch     int64   // how often the store has been opened: 1 the first time
+	ClusterID string  // generated when the store was created, and unchanged since
+	Starts    []int64 // times of the last starts, the earliest first, in milliseconds since 1970
 	Apps      []App   // by id
 	Attempts  []Attempt
 	Runs      []Run
 	Nodes     []Node
 	Keys      Keys
-	// Bad are the records that cannot be used. They stay in the file. An application with one of them is left
-	// out of Apps, its attempts out of Attempts; the others are whole.
+	// Bad are the unusable records. They stay in the file. An application with one of them is left out of Apps, and its
+	// attempts out of Attempts; all others are complete.
 	Bad []Bad
-	// Copied says that the store is a copy that was not opened before: who uses it goes back to the state of an earlier time.
+	// Copied says that the store is a copy that is opened for the first time: its user goes back to an earlier state.
 	Copied bool
-	// Salvaged is what was found where the file was damaged and there is a new one of what could be read; nil otherwise.
+	// Salvaged is the report on a damaged file, if a new one with whatever could be read has replaced it; otherwise nil.
 	Salvaged *Report
 
-	kept  counts // as they are, whatever the file says
+	kept  counts // actual numbers, whatever the file says
 	older bool   // the last commit may be missing
 }
 
-// A Bad is a record that cannot be used.
+// A Bad is an unusable record.
 type Bad struct {
 	Bucket, Key string
-	App         ids.App // that is left out for it; none for a record of no application
+	App         ids.App // the application that is left out because of it; zero for a record of no application
 	Reason      string
 }
 
@@ -74,9 +74,9 @@ func put(b *bbolt.Bucket, key []byte, v any) error {
 	return b.Put(key, record)
 }
 
-// load reads everything. The epoch it returns is one more than the file's, and another one more where the last commit may
-// be missing, which may have been a start. After a copy was made there may have been many starts, and more from the same copy:
-// it goes on somewhere far behind all of them.
+// load reads everything. The epoch it returns is one more than the file's, and one more again if the last commit may be
+// missing, since that may have been a start. After a copy was made there may have been many starts, and more from the
+// same copy, so a copy continues far beyond all of them, at a random distance.
 func load(db *bbolt.DB, older bool) (state *State, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
@@ -90,7 +90,7 @@ func load(db *bbolt.DB, older bool) (state *State, err error) {
 	return state, err
 }
 
-// loadMeta reads what all else depends on. The format comes first: of another one nothing else is known.
+// loadMeta reads what everything else depends on. It checks the format first: nothing else is known of other formats.
 func (s *State) loadMeta(tx *bbolt.Tx) error {
 	b := tx.Bucket(meta)
 	if b == nil {
@@ -123,7 +123,7 @@ func (s *State) loadMeta(tx *bbolt.Tx) error {
 	return get(b, keyCluster, &s.ClusterID)
 }
 
-// get reads one record that must be there.
+// get reads one record that must exist.
 func get(b *bbolt.Bucket, key []byte, v any) error {
 	record := b.Get(key)
 	if record == nil {
@@ -135,10 +135,10 @@ func get(b *bbolt.Bucket, key []byte, v any) error {
 	return nil
 }
 
-// An unreadable is the error of a record that a store cannot be without.
+// An unreadable is the error for a record that a store cannot do without.
 type unreadable struct{ error }
 
-// loadRecords reads applications, attempts and keys. What cannot be used is noted and left out.
+// loadRecords reads applications, attempts, runs, nodes and keys. It notes unusable records and leaves them out.
 func (s *State) loadRecords(tx *bbolt.Tx) error {
 	err := errors.Join(
 		s.each(tx, apps, func(key, record []byte) {
@@ -220,11 +220,10 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 	return nil
 }
 
-// each calls f with every record of a bucket, in the order of their keys. Keys out of order say that the file
-// is damaged.
+// each calls f for every record of a bucket in key order. Keys out of order mean that the file is damaged.
 func (s *State) each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) error {
 	b := tx.Bucket(bucket)
-	if b == nil { // of an older program's store
+	if b == nil { // an older program's store
 		return nil
 	}
 	var last []byte
@@ -240,8 +239,8 @@ func (s *State) each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) er
 	return nil
 }
 
-// missing notes where the file has other numbers of records than it should. An older program says nothing of runs
-// or of nodes, and leaves them as they are.
+// missing notes buckets whose number of records differs from what the file says. An older program does not count runs
+// and nodes, and leaves them as they are.
 func (s *State) missing(tx *bbolt.Tx) {
 	var should counts
 	if err := get(tx.Bucket(meta), keyCounts, &should); err != nil {
@@ -274,7 +273,7 @@ func (s *State) sort() {
 	})
 }
 
-// leaveOut takes the applications with bad records, and attempts of no application, out of the state.
+// leaveOut removes applications with bad records, and attempts without an application, from the state.
 func (s *State) leaveOut() {
 	out := map[ids.App]bool{}
 	for _, b := range s.Bad {

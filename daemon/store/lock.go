@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// takeLock takes the lock file at path for this process and writes its number into it. The system lets go of
-// the lock when the process ends, however that comes about; the file stays.
+// takeLock takes the lock file at path for this process and writes its process id into it. The system releases the lock
+// when the process ends, for whatever reason; the file stays.
 func takeLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -21,14 +21,14 @@ func takeLock(path string) (*os.File, error) {
 	if err := flock(f, "end that one, or name another folder (--data)"); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	// The number is for people only, so that its write is not worth a failure.
+	// The number is only for people, so a failed write does not matter.
 	if f.Truncate(0) == nil {
 		_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 	}
 	return f, nil
 }
 
-// lockIfThere takes the lock of a file that is only read, where it has one: a copy has none.
+// lockIfThere takes the lock of a file that is only read, if it has a lock file: a copy has none.
 func lockIfThere(path string) (io.Closer, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +43,7 @@ func lockIfThere(path string) (io.Closer, error) {
 	return f, nil
 }
 
-// flock waits for the lock for lockWait at most. Its error says what to do where another process has it.
+// flock waits for the lock for at most lockWait. If another process has it, the error says what to do instead.
 func flock(f *os.File, instead string) error {
 	const pause = 20 * time.Millisecond
 	for end := time.Now().Add(lockWait); ; time.Sleep(pause) {
@@ -60,7 +60,7 @@ func flock(f *os.File, instead string) error {
 	}
 }
 
-// holder reads who wrote into the lock file, as " (process 42)".
+// holder returns who wrote into the lock file, as " (process 42)".
 func holder(f *os.File) string {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
 	pid := strings.TrimSpace(string(text))
@@ -70,8 +70,7 @@ func holder(f *os.File) string {
 	return " (process " + pid + ")"
 }
 
-// unlock lets go of the lock on a file and closes it. Closing alone is not enough while the file is still mapped
-// into memory.
+// unlock releases the lock on a file and closes it. Closing alone is not enough while the file is mapped into memory.
 func unlock(f *os.File) {
 	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
 	_ = f.Close()

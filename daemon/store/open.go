@@ -16,19 +16,19 @@ import (
 	"heddle/yarn/ids"
 )
 
-// FileName is the store's file in its folder.
+// FileName is the name of the store's file in its folder.
 const FileName = "rm.db"
 
-// Format is the version of the file's layout that this package writes.
+// Format is the version of the file layout that this package writes.
 const Format = 1
 
-// maxEpoch is how often one store can be opened: the epoch has that much room in a container's number.
+// maxEpoch is how often a store can be opened: the epoch has that much room in a container's number.
 const maxEpoch = 1<<23 - 1
 
 const (
 	fileMode   = 0o600
 	folderMode = 0o700
-	others     = 0o077 // the bits of a mode that let others in
+	others     = 0o077 // the mode bits that admit others
 )
 
 // The buckets, and the keys in meta and tokens.
@@ -37,20 +37,20 @@ var (
 	apps     = []byte("apps")
 	attempts = []byte("attempts")
 	tokens   = []byte("tokens")
-	runs     = []byte("runs")  // not in stores that an older program wrote
+	runs     = []byte("runs")  // missing in stores of older programs
 	nodes    = []byte("nodes") // likewise
 
 	keyFormat  = []byte("format")
 	keyEpoch   = []byte("epoch")
 	keyCluster = []byte("cluster")
 	keyCounts  = []byte("counts")
-	keyStarts  = []byte("starts") // not in stores that an older program wrote
-	keyCopied  = []byte("copied") // in copies that were not opened yet
+	keyStarts  = []byte("starts") // missing in stores of older programs
+	keyCopied  = []byte("copied") // in copies that have not been opened yet
 	keyAMRM    = []byte("amrm")
 )
 
-// Open opens the file at path, or creates it and the folders that lack, for this process alone, counts this
-// start and returns what the file holds. Everything is on the disk when it returns. An error says what to do.
+// Open opens the file at path for this process alone. It creates the file and missing folders, counts this start, and
+// returns what the file holds. Everything is on disk when it returns. An error says what to do.
 func Open(path string) (*Store, *State, error) {
 	s, state, err := open(path)
 	if err != nil {
@@ -87,8 +87,8 @@ func open(path string) (*Store, *State, error) {
 	return newStore(path, db, lock, state.kept), state, nil
 }
 
-// begin opens an existing file, reads it and counts the start. Where the file is damaged it goes on with a new one of
-// what can be read.
+// begin opens an existing file, reads it and counts the start. If the file is damaged, begin replaces it by a new one
+// with whatever can be read.
 func begin(path string) (*bbolt.DB, *State, error) {
 	db, state, err := read(path)
 	if page, record := (Damage{}), (unreadable{}); errors.As(err, &page) || errors.As(err, &record) {
@@ -127,14 +127,14 @@ func read(path string) (*bbolt.DB, *State, error) {
 	return db, state, nil
 }
 
-// openFile opens the b-tree in the file at path. A file that is not one, or only a part of one, is an error. It
-// reports whether both meta pages are whole.
+// openFile opens the B-tree in the file at path. A file that is not a B-tree, or only part of one, is an error. both
+// reports whether both meta pages are intact.
 func openFile(path string) (db *bbolt.DB, both bool, err error) {
 	var file *os.File
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if err != nil && file != nil {
-			unlock(file) // closed already, unless opening ended in a panic
+			unlock(file) // already closed, unless opening panicked
 		}
 		var system *fs.PathError
 		switch {
@@ -175,7 +175,7 @@ func checkFile(path string) (both bool, err error) {
 	return both, errors.Join(err, f.Close())
 }
 
-// create makes an empty store under another name and moves it to path, so that there is never half of one.
+// create makes an empty store under another name and moves it to path, so that there is never half a store.
 func create(path string) error {
 	next := path + ".new"
 	if err := fill(next, func(*bbolt.DB) error { return nil }); err != nil {
@@ -187,8 +187,8 @@ func create(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// fill makes a new file with what f puts into it. One that is there is what a start left behind that did not get to its
-// end; the lock says that nobody else is at it.
+// fill creates a file with what f puts into it. An existing file was left behind by a start that did not finish; the
+// lock ensures that nobody else uses it.
 func fill(path string, f func(*bbolt.DB) error) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -204,8 +204,8 @@ func fill(path string, f func(*bbolt.DB) error) error {
 	return errors.Join(err, db.Close())
 }
 
-// countStart stores the epoch that load made more, and makes the buckets that older stores lack. Where commits may be
-// missing, it keeps the numbers of attempts from being given again.
+// countStart stores the epoch that load increased, and creates the buckets that older stores lack. If commits may be
+// missing, it keeps attempt numbers from being given out again.
 func countStart(db *bbolt.DB, state *State) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
@@ -225,7 +225,7 @@ func countStart(db *bbolt.DB, state *State) (err error) {
 	})
 }
 
-// pass is likewise, of what was loaded. Who goes back to the same copy once more does not meet the numbers of the time before.
+// pass calls the function pass for what was loaded. Going back to the same copy again does not repeat numbers.
 func (s *State) pass(tx *bbolt.Tx) error {
 	jump := int32(attemptJump)
 	if s.Copied {
@@ -242,7 +242,7 @@ func (s *State) pass(tx *bbolt.Tx) error {
 	return pass(tx, list, known, jump)
 }
 
-// secureFolder makes the folder, and refuses one that others can look into: tokens' keys are in there.
+// secureFolder creates the folder, and rejects one that others can read: it holds the keys of tokens.
 func secureFolder(dir string) error {
 	if err := os.MkdirAll(dir, folderMode); err != nil {
 		return err
@@ -266,12 +266,12 @@ func onlyOurs(path string, want os.FileMode) error {
 	return nil
 }
 
-// syncFolder makes a file's name in the folder durable.
+// syncFolder makes the names of files in the folder durable.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			return nil // a folder above ours that we may pass through only
+			return nil // a folder above ours that we may only pass through
 		}
 		return err
 	}
@@ -282,5 +282,5 @@ func closeBoth(db *bbolt.DB, lock *os.File) error {
 	return errors.Join(db.Close(), lock.Close())
 }
 
-// lockWait is how long a process that is just ending is waited for.
+// lockWait is how long to wait for a process that is just ending.
 const lockWait = 900 * time.Millisecond

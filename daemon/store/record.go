@@ -15,25 +15,25 @@ import (
 
 // The records of applications, attempts, last runs and nodes are the machine's.
 type (
-	// App is what is kept of an application.
+	// App is the record of an application.
 	App = rm.AppRecord
-	// Attempt is what is kept of one run of an application's master.
+	// Attempt is the record of one run of an application's master.
 	Attempt = rm.AttemptRecord
-	// Run is what is kept of the last applications of a user and name.
+	// Run is the record of the last applications of a user and name.
 	Run = rm.RunRecord
-	// Node is what is kept of a NodeManager.
+	// Node is the record of a NodeManager.
 	Node = rm.NodeRecord
 )
 
-// A Key is a secret that tokens are signed with.
+// A Key is a secret that signs tokens.
 type Key struct {
 	ID    int32
 	Bytes []byte
-	// Since is when the key became, or is to become, the one that signs: milliseconds since 1970.
+	// Since is when the key became, or will become, the one that signs, in milliseconds since 1970.
 	Since int64
 }
 
-// Keys are the secrets of the tokens that masters show when they call. What is nil does not exist.
+// Keys are the secrets of the tokens that masters present when they call. Keys that do not exist are nil.
 type Keys struct {
 	Current *Key `json:",omitempty"`
 	Next    *Key `json:",omitempty"`
@@ -42,16 +42,16 @@ type Keys struct {
 // maxStarts is how many starts are remembered.
 const maxStarts = 16
 
-// starts is when the last starts were: milliseconds since 1970.
+// starts holds the times of the last starts, in milliseconds since 1970.
 type starts struct{ Began []int64 }
 
-// A record is its checksum in hexadecimal, a space, and JSON, so that people can read one and a flipped bit
-// is noticed: the file below has no checksums of its own. The key is part of the sum.
+// A record is its checksum in hexadecimal, a space, and JSON, so that people can read it and a flipped bit is noticed:
+// bbolt's data pages have no checksums. The checksum covers the key too.
 const sumDigits = 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// In the file an id is its parts.
+// Ids are stored as their parts.
 type (
 	appParts struct {
 		Cluster int64
@@ -76,7 +76,7 @@ type (
 	}
 )
 
-// inFile is v as it stands in the file.
+// inFile returns v in the form in which it is stored.
 func inFile(v any) any {
 	switch v := v.(type) {
 	case *App:
@@ -104,12 +104,12 @@ func fromFile(body []byte, v any) error {
 	return json.Unmarshal(body, v)
 }
 
-// runKey is the key of a user and name: how many bytes the user's name has, and both.
+// runKey returns the key of a user and name: the length of the user's name in bytes, and both names.
 func runKey(k rm.RunKey) []byte {
 	return fmt.Appendf(nil, "%d:%s/%s", len(k.User), k.User, k.Name)
 }
 
-// parseRunKey reads what runKey writes.
+// parseRunKey parses what runKey returns.
 func parseRunKey(key []byte) (rm.RunKey, error) {
 	length, both, _ := strings.Cut(string(key), ":")
 	n, err := strconv.Atoi(length)

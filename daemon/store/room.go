@@ -11,21 +11,21 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Reserve is the room on the disk that the store keeps behind what it has written, where the file system can do that:
-// what is committed while nobody else finds room goes there.
+// Reserve is the disk space that the store reserves beyond what it has written, if the file system supports that.
+// Commits go there while the disk is full for everybody else.
 const Reserve = 16 << 20
 
-// retryEvery is how often room is looked for while there is none.
+// retryEvery is how often the store looks for room while the disk is full.
 const retryEvery = time.Second
 
-// A Shortage says that the disk has no room for the reserve, or for a commit.
+// A Shortage says that the disk has no room for the reserve or for a commit.
 type Shortage struct {
 	Folder     string
-	Free, Need int64 // bytes; Free is −1 where the system does not say
-	Err        error // what the system says
+	Free, Need int64 // bytes; Free is −1 if the system does not say
+	Err        error // the system's error
 }
 
-// Error says which disk is full, what is free there and what is needed.
+// Error says which disk is full, how much is free there and how much is needed.
 func (s *Shortage) Error() string {
 	left := ""
 	if s.Free >= 0 {
@@ -34,18 +34,18 @@ func (s *Shortage) Error() string {
 	return fmt.Sprintf("the disk of %s is full (%v): %s%.1f MiB are needed", s.Folder, s.Err, left, mebi(s.Need))
 }
 
-// Unwrap returns what the system says.
+// Unwrap returns the system's error.
 func (s *Shortage) Unwrap() error { return s.Err }
 
 func mebi(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// noRoom returns what the system says where an error is for want of room, nil for all others.
+// noRoom returns the system's error if err means that there is no room, and nil otherwise.
 func noRoom(err error) error {
 	if err == nil {
 		return nil
 	}
 	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
-		// The library passes on the text alone where it cannot make the file longer.
+		// If the library cannot grow the file, it passes on only the text of the error.
 		if errors.Is(err, e) || strings.HasPrefix(err.Error(), "file resize error: ") && strings.HasSuffix(err.Error(), e.Error()) {
 			return e
 		}
@@ -53,8 +53,8 @@ func noRoom(err error) error {
 	return nil
 }
 
-// OnShortage has f called when the disk is full, each time that there is another thing to say of it, and with nil when
-// there is room again: from the store's goroutine, or at once. It must not block for long. It is for one caller.
+// OnShortage has f called when the disk is full, each time that the shortage changes, and with nil when there is room
+// again. The call comes from the store's goroutine, or at once. f must not block for long. Only one caller may use it.
 func (s *Store) OnShortage(f func(*Shortage)) {
 	s.mu.Lock()
 	s.onShortage = f
@@ -65,7 +65,7 @@ func (s *Store) OnShortage(f func(*Shortage)) {
 	}
 }
 
-// lacks notes that there is no room, or with nil that there is.
+// lacks records that there is no room or, if err is nil, that there is.
 func (s *Store) lacks(err error, need int64) {
 	var short *Shortage
 	if err != nil {
@@ -81,10 +81,10 @@ func (s *Store) lacks(err error, need int64) {
 	}
 }
 
-// provide makes the reserve as long as it should be. A file system that cannot do that has none.
+// provide extends the reserve to its full length. A file system that does not support that has no reserve.
 func (s *Store) provide() {
 	if s.unreserved {
-		s.lacks(nil, 0) // whatever was to be written has been
+		s.lacks(nil, 0) // whatever had to be written has been written
 		return
 	}
 	from := s.written()
@@ -103,7 +103,7 @@ func (s *Store) provide() {
 	}
 }
 
-// written is how many bytes of the file are in use, or were.
+// written returns how many bytes of the file are or were in use.
 func (s *Store) written() (size int64) {
 	_ = s.db.View(func(tx *bbolt.Tx) error {
 		size = tx.Size()
@@ -112,8 +112,8 @@ func (s *Store) written() (size int64) {
 	return size
 }
 
-// persist writes a batch. Of one commit that finds no room it tries until there is some, the store fails, or it is
-// closed. Several commits that find none are returned as fits = false: one by one they may.
+// persist writes a batch. If a single commit finds no room, persist retries until there is room, the store fails or is
+// closed. If several commits find none, fits is false: they may fit one at a time.
 func (s *Store) persist(batch []commit) (own []error, fits bool, err error) {
 	for {
 		before := s.last()
@@ -123,7 +123,7 @@ func (s *Store) persist(batch []commit) (own []error, fits bool, err error) {
 			return own, true, err
 		}
 		if s.last() != before {
-			// What ends a transaction is in the file, and may be on the disk or not.
+			// What ends a transaction is in the file, but may or may not be on disk.
 			return own, true, fmt.Errorf("the disk was full while a transaction was ended: %w", err)
 		}
 		if len(batch) > 1 {
@@ -140,7 +140,7 @@ func (s *Store) persist(batch []commit) (own []error, fits bool, err error) {
 	}
 }
 
-// last is the number of the last transaction in the file, as far as the system has it in memory.
+// last returns the number of the last transaction in the file, as the system has it in memory.
 func (s *Store) last() (id int) {
 	_ = s.db.View(func(tx *bbolt.Tx) error {
 		id = tx.ID()

@@ -7,7 +7,7 @@ import (
 
 const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 
-// allocate has the disk keep room for a part of the file, which does not grow by it.
+// allocate reserves disk space for a part of the file without growing the file.
 func allocate(f *os.File, from, length int64) error {
 	for {
 		if err := syscall.Fallocate(int(f.Fd()), keepSize, from, length); err != syscall.EINTR {
@@ -16,7 +16,7 @@ func allocate(f *os.File, from, length int64) error {
 	}
 }
 
-// spare is how many bytes this process may still write into a folder, −1 where the system does not say.
+// spare returns how many bytes this process may still write into a folder, or −1 if the system does not say.
 func spare(dir string) int64 {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

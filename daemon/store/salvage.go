@@ -19,35 +19,35 @@ import (
 	"heddle/yarn/ids"
 )
 
-// epochJump is by how much the epoch goes on where it is lost, from the last one that is met in a record, in a tree of the
-// past, or in a copy: a store is not opened so often without one master being started, or after a copy was made.
+// epochJump is added to the last epoch that is found in a record, in a tree of the past or in a copy, if the current
+// epoch is lost: a store is not opened so often without starting a master, or since a copy was made.
 const epochJump = 100_000
 
-// attemptJump is by how much the numbers of an application's attempts go on where a commit is missing: each of the calls of
-// [Store.Commit] that it has may have had one of them. Since a copy was made no application had as many.
+// attemptJump is added to the attempt numbers of an application if a commit is missing: each of its [Store.Commit]
+// calls may have had one attempt. No application had as many since a copy was made.
 const attemptJump = maxBatch
 
-// minAttempt is how many bytes of a page an attempt's record takes at the least.
+// minAttempt is the minimum number of bytes that an attempt's record takes in a page.
 const minAttempt = leafElement + 100
 
-// A Report is what a file holds that may be damaged.
+// A Report describes the content of a possibly damaged file.
 type Report struct {
 	Path    string
 	Damage  []Damage
 	Lost    []Bad          // records that cannot be read or used
-	Records map[string]int // that can, by bucket
-	Older   bool           // the last commit is missing: what is there is the one before
+	Records map[string]int // number of usable records, by bucket
+	Older   bool           // the last commit is missing: this is the one before
 	Epoch   int64          // of the last start
-	Kept    string         // where the damaged file is, once there is a new one in its place
+	Kept    string         // where the damaged file is, once a new one has replaced it
 }
 
-// Starts is how often a ResourceManager has started from the file; not ok where that is not known, since the epoch was guessed.
+// Starts returns how often a ResourceManager has started from the file. ok is false if the epoch is a guess.
 func (r *Report) Starts() (n int64, ok bool) { return r.Epoch, r.Epoch < epochJump }
 
 // Whole reports whether nothing is wrong.
 func (r *Report) Whole() bool { return len(r.Damage) == 0 && len(r.Lost) == 0 && !r.Older }
 
-// Check reads a file that nobody writes to, and changes nothing.
+// Check reads a file that nobody writes to. It changes nothing.
 func Check(path string) (*Report, error) {
 	w, err := look(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func Check(path string) (*Report, error) {
 	return &w.Report, nil
 }
 
-// look reads all that can be read of a file that nobody writes to.
+// look reads everything readable of a file that nobody writes to.
 func look(path string) (*wreck, error) {
 	lock, err := lockIfThere(path + ".lock")
 	if err != nil {
@@ -70,18 +70,18 @@ func look(path string) (*wreck, error) {
 type wreck struct {
 	Report
 	records map[string]map[string][]byte // by bucket and key
-	apps    map[ids.App]*App             // those that can be used
+	apps    map[ids.App]*App             // usable ones
 	tries   map[ids.Attempt]*Attempt
-	known   map[ids.Attempt]bool // those of lost records too, and those that stand for them
-	counted counts               // how many there should be; nil where that is not known
-	added   map[string][]byte    // attempts that stand for lost ones
+	known   map[ids.Attempt]bool // with those of lost records, and those that stand in for them
+	counted counts               // how many records there should be; nil if unknown
+	added   map[string][]byte    // attempts that stand in for lost ones
 }
 
 func (w *wreck) lose(bucket, key string, app ids.App, format string, args ...any) {
 	w.Lost = append(w.Lost, Bad{Bucket: bucket, Key: key, App: app, Reason: fmt.Sprintf(format, args...)})
 }
 
-// readWreck reads all that can be read of the file at path.
+// readWreck reads everything readable of the file at path.
 func readWreck(path string) (*wreck, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -99,8 +99,8 @@ func readWreck(path string) (*wreck, error) {
 	return w, nil
 }
 
-// salvage reads all records of a file: those of its tree, and where a page of that cannot be read, those of pages that are
-// neither in the tree nor free, which were below.
+// salvage reads all records of a file: those in its tree and, if a page of the tree cannot be read, those in pages that
+// are neither in the tree nor free, because they were below it.
 func salvage(file *os.File, size int64) (*wreck, error) {
 	roots, both, err := findRoots(file, size)
 	if err != nil {
@@ -118,7 +118,7 @@ func salvage(file *os.File, size int64) (*wreck, error) {
 		if err := h.fits(size); err != nil && len(c.damage) == 0 { // only free pages are missing
 			w.Damage = append(w.Damage, Damage{Page: uint64(size / h.pageSize), Reason: err.Error()})
 		}
-		if len(w.records[string(meta)]) > 0 { // otherwise the page that everything begins with is damaged
+		if len(w.records[string(meta)]) > 0 { // otherwise the root page is damaged
 			return w, w.judge()
 		}
 		first = w.Damage
@@ -126,7 +126,7 @@ func salvage(file *os.File, size int64) (*wreck, error) {
 	return dig(file, size, unfit{errors.New("the pages that everything begins with are damaged")})
 }
 
-// take notes a record.
+// take keeps a record.
 func (w *wreck) take(bucket, key, record []byte) {
 	b := w.records[string(bucket)]
 	if b == nil {
@@ -138,8 +138,8 @@ func (w *wreck) take(bucket, key, record []byte) {
 	}
 }
 
-// orphans hands over the records of pages that nothing leads to any more, and that are not free. Their keys say which
-// bucket they are of.
+// orphans passes on the records of pages that are neither reachable nor free. Their keys tell which bucket they belong
+// to.
 func (c *checker) orphans(found func(bucket, key, record []byte)) {
 	for id := uint64(2); id < c.pages; id++ {
 		if c.seen[id] != unmet {
@@ -174,7 +174,7 @@ func bucketOf(key []byte) []byte {
 	return nil
 }
 
-// findRoots returns where the trees of a file begin, that of the last commit first, and whether that is known.
+// findRoots returns the roots of the trees in a file, that of the last commit first, and whether that is certain.
 func findRoots(file *os.File, size int64) (roots []header, both bool, err error) {
 	h, both, err := findMeta(file, size)
 	if err != nil {
@@ -186,7 +186,7 @@ func findRoots(file *os.File, size int64) (roots []header, both bool, err error)
 			roots = append(roots, other)
 		}
 	}
-	// More pages than the file has are no more than damaged; many more are nonsense.
+	// More pages than the file has mean damage; many more are nonsense.
 	for _, h := range roots {
 		if h.pages < 2 || h.pages > 1<<32 {
 			return nil, both, unfit{fmt.Errorf("it would have %d pages", h.pages)}
@@ -195,7 +195,7 @@ func findRoots(file *os.File, size int64) (roots []header, both bool, err error)
 	return roots, both, nil
 }
 
-// judge decodes the records, and says which are lost and what has to be done for that.
+// judge decodes the records, and determines which are lost and how to make up for them.
 func (w *wreck) judge() error {
 	if err := w.format(); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (w *wreck) judge() error {
 	return nil
 }
 
-// format checks that the file is of this program.
+// format checks that this program can read the file's format.
 func (w *wreck) format() error {
 	text := string(w.records[string(meta)][string(keyFormat)])
 	if n, err := strconv.Atoi(text); err == nil && n > Format {
@@ -273,8 +273,7 @@ func (w *wreck) decode(bucket, key string, record []byte) error {
 	return err
 }
 
-// epoch finds out how often the store was opened, or a number that is certainly higher: containers' ids must not come
-// again.
+// epoch determines how often the store was opened, or a number that is certainly higher: container ids must not recur.
 func (w *wreck) epoch() {
 	record := w.records[string(meta)][string(keyEpoch)]
 	if record != nil && decode(keyEpoch, record, &w.Epoch) == nil {
@@ -290,7 +289,7 @@ func (w *wreck) epoch() {
 	w.lose(string(meta), string(keyEpoch), ids.App{}, "how often the store was opened is not known: it goes on with %d, so that no container's id comes again", w.Epoch)
 }
 
-// missing says how many records are lost of which nothing else is known.
+// missing reports how many records are lost about which nothing else is known.
 func (w *wreck) missing() {
 	for _, bucket := range []string{string(apps), string(attempts), string(runs), string(nodes)} {
 		if n := w.short(bucket); n > 0 {
@@ -299,7 +298,7 @@ func (w *wreck) missing() {
 	}
 }
 
-// short is how many records of a bucket are lost with their keys, as far as it is known how many there were.
+// short returns how many records of a bucket are lost together with their keys, if their number is known.
 func (w *wreck) short(bucket string) int {
 	want, said := w.counted[bucket]
 	if !said {
@@ -314,7 +313,7 @@ func (w *wreck) short(bucket string) int {
 	return n
 }
 
-// between says which keys the damaged pages of a bucket had.
+// between says which keys were on the damaged pages of a bucket.
 func (w *wreck) between(bucket string) string {
 	var out []string
 	for _, d := range w.Damage {
@@ -334,8 +333,8 @@ func (w *wreck) between(bucket string) string {
 	return ": " + strings.Join(out, ", ")
 }
 
-// standIn makes records that stand for lost attempts of applications that are alive. Without them the number of one
-// would be given again, to another master than the one that may still be at work under it.
+// standIn makes records that stand in for lost attempts of live applications. Without them an attempt number would be
+// given out again, while another master may still be running under it.
 func (w *wreck) standIn() {
 	w.added = map[string][]byte{}
 	last := map[ids.App]int32{}
@@ -343,7 +342,7 @@ func (w *wreck) standIn() {
 		last[t.App] = max(last[t.App], t.N)
 	}
 	lost := w.lostAttempts()
-	certain := 0 // applications that have certainly lost one
+	certain := 0 // applications that have certainly lost an attempt
 	for id, a := range w.apps {
 		if a.Launched != 0 && last[id] == 0 && w.suspect(id) {
 			certain++
@@ -364,14 +363,14 @@ func (w *wreck) standIn() {
 				continue
 			}
 			record, err := encode([]byte(t.String()), new(rm.LostAttempt(t, a.Submitted)))
-			if err == nil { // it always is
+			if err == nil { // always
 				w.added[t.String()], w.known[t] = record, true
 			}
 		}
 	}
 }
 
-// lostAttempts is how many attempts' records were lost with their keys, at the most.
+// lostAttempts returns the maximum number of attempt records that were lost with their keys.
 func (w *wreck) lostAttempts() int {
 	if _, said := w.counted[string(attempts)]; said {
 		return w.short(string(attempts))
@@ -385,7 +384,7 @@ func (w *wreck) lostAttempts() int {
 	return n
 }
 
-// suspect reports whether attempts of an application may have been in a damaged page.
+// suspect reports whether attempts of an application may have been on a damaged page.
 func (w *wreck) suspect(id ids.App) bool {
 	prefix := fmt.Sprintf("appattempt_%d_%04d_", id.Cluster, id.Seq)
 	return slices.ContainsFunc(w.Damage, func(d Damage) bool {
@@ -407,8 +406,8 @@ func compareAttempts(a, b ids.Attempt) int {
 	return cmp.Or(a.App.Compare(b.App), cmp.Compare(a.N, b.N))
 }
 
-// Repair makes a new store of all that can be read of the one at path, and keeps that under another name beside it. Where
-// nothing is wrong it changes nothing.
+// Repair replaces the store at path by a new one with everything readable, and keeps the old file beside it under
+// another name. If nothing is wrong, it changes nothing.
 func Repair(path string) (*Report, error) {
 	r, err := repair(path)
 	if err != nil {
@@ -438,8 +437,8 @@ func repair(path string) (*Report, error) {
 	return &w.Report, nil
 }
 
-// replace puts a store of what could be read in place of the file, which is kept. A process that ends before that leaves
-// the file as it was.
+// replace puts a store with everything readable in place of the file, which it keeps. If the process ends before that,
+// the file is unchanged.
 func (w *wreck) replace() error {
 	next := w.Path + ".new"
 	if err := errors.Join(w.write(next), sameOwner(w.Path, next)); err != nil {
@@ -466,7 +465,7 @@ func keep(path string) (kept string, err error) {
 			return kept, syncFolder(filepath.Dir(path))
 		case !errors.Is(err, fs.ErrExist):
 			return "", err
-		case same(path, kept): // of a start that did not get to its end
+		case same(path, kept): // of a start that did not finish
 			return kept, nil
 		}
 	}
@@ -519,8 +518,8 @@ func putAll(tx *bbolt.Tx, bucket string, keys []string, records map[string][]byt
 	return err
 }
 
-// pass has the next attempt of each application that is alive get a number that none has which is known, or was in commits
-// that are missing: jump more than the last one.
+// pass makes the next attempt of each live application get a number that no known attempt has, and that none had in
+// missing commits: jump more than the last one.
 func pass(tx *bbolt.Tx, list []*App, known []ids.Attempt, jump int32) error {
 	last := map[ids.App]int32{}
 	for _, t := range known {

@@ -1,8 +1,8 @@
-// Package store keeps what the ResourceManager may not forget in one file: applications, their attempts, what the last
-// ones of each user and name came to, the secrets of masters' tokens, and how often it was started. What was
-// acknowledged is on the disk.
+// Package store keeps in one file what the ResourceManager must not forget: applications, their attempts, what the last
+// applications of each user and name came to, the secrets of masters' tokens, and how often it was started. What it has
+// acknowledged is on disk.
 //
-// It knows nothing of what the records stand for: no states, no protobuf, no dates.
+// The package does not know what the records mean: it has no states, no protobuf and no dates.
 package store
 
 import (
@@ -19,54 +19,54 @@ import (
 	"heddle/internal/histogram"
 )
 
-// Limits of what waits to be written. A disk that is this far behind counts as failed.
+// Limits of what waits to be written. A disk that is further behind counts as failed.
 const (
 	MaxWaiting      = 100_000   // commits
 	MaxWaitingBytes = 512 << 20 // of their byte fields
 )
 
-// What goes into one transaction at most, so that the first of a long queue is not kept waiting for the last.
+// Limits of one transaction, so that the first commit of a long queue does not wait for the last.
 const (
 	maxBatch      = 1_000
 	maxBatchBytes = 16 << 20
 )
 
-// ErrClosed is what commits get after Close.
+// ErrClosed is the result of commits after Close.
 var ErrClosed = errors.New("the store is closed")
 
-// A Store is an open file. Its methods may be called from everywhere.
+// A Store is an open file. Its methods may be called from any goroutine.
 type Store struct {
 	path  string
 	db    *bbolt.DB
-	file  *os.File // the same, to reserve room
+	file  *os.File // the same file, to reserve room
 	lock  *os.File
-	giver *giver // nil where it is not asked for copies
+	giver *giver // nil if nobody can ask for copies
 	retry time.Duration
 
 	mu         sync.Mutex
-	wake       *sync.Cond // something waits, room is to be looked for, or the store closes
+	wake       *sync.Cond // commits wait, it is time to look for room, or the store closes
 	queue      []commit
 	bytes      int
-	look       bool // for room
+	look       bool // it is time to look for room
 	closing    bool
 	err        error // the first failure; nothing is written after it
 	short      *Shortage
 	onShortage func(*Shortage)
-	waiting    int       // commits that are being written
-	head       time.Time // when the first of the commits that are being written was handed in; zero for none
-	writing    time.Time // since when they are
+	waiting    int       // number of commits being written
+	head       time.Time // when the first of those commits was handed in; zero for none
+	writing    time.Time // when writing them began
 
-	// What follows belongs to the store's goroutine.
+	// The fields below belong to the store's goroutine.
 	kept       counts
-	reserved   int64 // how far into the file there is room for certain
-	unreserved bool  // the file system keeps no room
+	reserved   int64 // up to this offset the file has room for certain
+	unreserved bool  // the file system cannot reserve room
 
 	writes histogram.Histogram
 	waits  histogram.Histogram
 
 	failed chan struct{}
-	stop   chan struct{} // closed as the store closes
-	ended  chan struct{} // the goroutine is gone
+	stop   chan struct{} // closed when the store closes
+	ended  chan struct{} // the goroutine has ended
 	close  func() error
 }
 
@@ -88,7 +88,7 @@ func newStore(path string, db *bbolt.DB, lock *os.File, kept counts) *Store {
 	return s
 }
 
-// makeStore makes a store that does not write yet, and reserves no room.
+// makeStore returns a store that does not write yet and reserves no room.
 func makeStore(path string, db *bbolt.DB, lock *os.File, kept counts) *Store {
 	s := &Store{
 		path: path, db: db, lock: lock, kept: kept, retry: retryEvery,
@@ -99,13 +99,13 @@ func makeStore(path string, db *bbolt.DB, lock *os.File, kept counts) *Store {
 	return s
 }
 
-// Commit writes the changes, all or none, after those of earlier calls. It returns at once. When they are on
-// the disk, or known not to get there, done is called with nil or the reason, in the order of the calls, from
-// the store's goroutine (after Close: from one of its own); it must not block for long. A nil done is allowed.
+// Commit writes the changes, all or none, after those of earlier calls. It returns at once. When the changes are on
+// disk, or are known not to get there, done is called with nil or the reason: in the order of the calls, from the
+// store's goroutine (after Close: from a goroutine of its own). done must not block for long. It may be nil.
 //
 // A commit for which the disk has no room waits until there is some, and those after it wait too: see
-// [Store.OnShortage]. An error may concern this commit alone: a record too long, an attempt without its application.
-// All others are the store's: see [Store.Failed].
+// [Store.OnShortage]. An error may concern this commit alone: a record is too long, or an attempt has no application.
+// All other errors are the store's: see [Store.Failed].
 func (s *Store) Commit(done func(error), changes ...Change) {
 	if done == nil {
 		done = func(error) {}
@@ -129,7 +129,7 @@ func (s *Store) Commit(done func(error), changes ...Change) {
 	s.wake.Signal()
 }
 
-// Waiting is how many bytes of commits are not on the disk yet.
+// Waiting returns how many bytes of commits are not on disk yet.
 func (s *Store) Waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,13 +138,13 @@ func (s *Store) Waiting() int {
 
 // Stats are the figures of a store.
 type Stats struct {
-	Commits, Bytes int           // that are not on the disk yet
-	Oldest         time.Duration // since the first of them was handed in
-	Writing        time.Duration // since the transaction that is under way was begun; 0 for none
-	Short          *Shortage     // nil where there is room
+	Commits, Bytes int           // that are not on disk yet
+	Oldest         time.Duration // time since the first of them was handed in
+	Writing        time.Duration // time since the current transaction began; 0 for none
+	Short          *Shortage     // nil if there is room
 
-	Writes histogram.Snapshot // what the disk took for each transaction: for its pages and for syncing them
-	Waits  histogram.Snapshot // from handing in a commit to its being on the disk
+	Writes histogram.Snapshot // disk time of each transaction: for writing its pages and syncing them
+	Waits  histogram.Snapshot // from handing in a commit until it is on disk
 }
 
 // Stats returns the figures.
@@ -162,18 +162,18 @@ func (s *Store) Stats() Stats {
 	return p
 }
 
-// Failed is closed at the first error in writing that is not for want of room. Nothing is written from then on, since nobody knows what a
-// failed write left behind: the process has to stop, and to start again from what is on the disk.
+// Failed returns a channel that is closed at the first write error other than a lack of room. Nothing is written from
+// then on, as nobody knows what a failed write left behind: the process must stop, and restart from what is on disk.
 func (s *Store) Failed() <-chan struct{} { return s.failed }
 
-// Err returns why the store failed, nil as long as it did not.
+// Err returns why the store failed, or nil if it has not failed.
 func (s *Store) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Close writes what waits and lets go of the file. It returns why the store failed if it did.
+// Close writes what waits and closes the file. It returns the reason if the store failed.
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) shut() error {
@@ -188,7 +188,7 @@ func (s *Store) shut() error {
 	return errors.Join(s.Err(), closeBoth(s.db, s.lock))
 }
 
-// fail notes the first failure. s.mu is held.
+// fail records the first failure. s.mu is held.
 func (s *Store) fail(err error) {
 	if s.err == nil {
 		s.err = fmt.Errorf("store %s: %w", s.path, err)
@@ -199,7 +199,7 @@ func (s *Store) fail(err error) {
 // run is the store's goroutine.
 func (s *Store) run() {
 	defer close(s.ended)
-	// The file is mapped into memory: a disk that cannot be read is a fault of this goroutine, caught in write.
+	// The file is mapped into memory: if the disk cannot be read, this goroutine faults, which write catches.
 	debug.SetPanicOnFault(true)
 	for {
 		s.provide()
@@ -215,7 +215,7 @@ func (s *Store) run() {
 	}
 }
 
-// lookLater has the goroutine look for room soon, if there is none.
+// lookLater makes the goroutine look for room soon, if there is none.
 func (s *Store) lookLater() (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,8 +231,8 @@ func (s *Store) lookLater() (stop func()) {
 	return func() { t.Stop() }
 }
 
-// take waits for commits and returns the next batch: an empty one where room is to be looked for. The store is not
-// open any more when it closes and nothing is left.
+// take waits for commits and returns the next batch, which is empty if it is time to look for room. open is false once
+// the store closes and no commit is left.
 func (s *Store) take() (batch []commit, failure error, open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,13 +254,13 @@ func (s *Store) take() (batch []commit, failure error, open bool) {
 	batch = s.queue[:n:n]
 	s.queue = s.queue[n:]
 	if len(s.queue) == 0 {
-		s.queue = nil // let go of what the slice held
+		s.queue = nil // release what the slice held
 	}
 	s.waiting = n
 	return batch, s.err, true
 }
 
-// finish writes a batch, unless the store failed before, and calls everybody back.
+// finish writes a batch, unless the store failed before, and calls all callbacks.
 func (s *Store) finish(batch []commit, failure error) {
 	var own []error
 	if failure == nil {
@@ -299,8 +299,7 @@ func (s *Store) finish(batch []commit, failure error) {
 	}
 }
 
-// write writes a batch in one transaction. It returns the errors that concern single commits, and the one that
-// concerns all.
+// write writes a batch in one transaction. It returns the errors of single commits, and the error that concerns all.
 func (s *Store) write(batch []commit) (own []error, err error) {
 	defer caught(&err)
 	own = make([]error, len(batch))
@@ -328,7 +327,7 @@ func (s *Store) write(batch []commit) (own []error, err error) {
 	return own, err
 }
 
-// caught makes a panic an error: of a page that cannot be read, or of a file that is not as it was written.
+// caught turns a panic into an error: a page cannot be read, or the file is not as it was written.
 func caught(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the file is damaged or cannot be read: %v", p)
