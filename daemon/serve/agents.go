@@ -12,10 +12,10 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// agentsConns is how many connections of node agents are open at most, see inAll. Each agent holds one.
+// agentsConns is the maximum number of open connections of node agents, see inAll. Each agent holds one.
 const agentsConns = 20_000
 
-// serveAgents makes the server of node agents. Where others than this machine reach it, it speaks TLS.
+// serveAgents creates the server for node agents. It uses TLS unless only this machine can reach it.
 func (d *Daemon) serveAgents(ctx context.Context, o Options) (func(net.Listener) error, error) {
 	m := agents.Memory{Input: d.working.input, Calls: d.working.calls}
 	c := agents.Config{Sync: agents.Sync(d.RM, m), Memory: m, Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}

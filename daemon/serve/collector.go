@@ -9,18 +9,18 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// How often it is looked what is mapped, and by how much that must have changed for the collector to be told.
+// How often to check how much is mapped, and by how much that must change before the collector is told.
 const (
 	mappedEvery = 250 * time.Millisecond
 	mappedStep  = 1 << 20
 )
 
-// collected is what Go's collector is to keep to, of what the process may have while so much of files is mapped and resident.
-// Mapped pages can be taken away where memory is short, so that they leave it half in any case.
+// collected returns the memory limit for Go's garbage collector, given the process's limit and the resident bytes of
+// mapped files. Mapped pages can be reclaimed if memory is short, so the collector gets at least half.
 func collected(limit, mapped int64) int64 { return max(limit-limit/32-mapped, limit/2) }
 
-// collect has Go's collector keep to what a limit leaves, until ctx ends. The collector knows nothing of mapped files, which
-// are the program and the store. Where nobody says how much of them is resident they are taken for a tenth.
+// collect keeps Go's garbage collector within what a limit leaves, until ctx ends. The collector does not know of
+// mapped files, which are the program and the store. If their resident size is unknown, it assumes a tenth.
 func collect(ctx context.Context, limit int64) {
 	tick := time.NewTicker(mappedEvery)
 	defer tick.Stop()
@@ -39,7 +39,7 @@ func collect(ctx context.Context, limit int64) {
 	}
 }
 
-// mapped is how many bytes of mapped files are resident; not ok on a system that does not say.
+// mapped returns how many bytes of mapped files are resident; ok is false if the system does not say.
 func mapped() (n int64, ok bool) {
 	self, err := procfs.Self()
 	if err != nil {

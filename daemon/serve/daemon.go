@@ -1,7 +1,7 @@
-// Package serve puts a ResourceManager together: the store, the loop, a server for each of YARN's protocols
-// and the web server, and takes them down again in order.
+// Package serve assembles a ResourceManager: the store, the loop, a server for each of YARN's protocols, and the web
+// server. It also shuts them down in order.
 //
-// It knows which protocol belongs on which port. It reads no configuration and takes no decision.
+// It knows which protocol belongs on which port. It reads no configuration and makes no decisions.
 package serve
 
 import (
@@ -30,65 +30,65 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// Options is what a daemon is made of.
+// Options are the parts of a daemon.
 type Options struct {
 	Config    daemon.Config
 	Scheduler *rm.Scheduler
 	Refresh   daemon.RefreshFunc
-	Facts     facts.Options  // what is found out of jobs, without the way to masters
-	Settings  []web.Property // for those who ask which hold
-	DataDir   string         // folder of the store and of agents' authority; made where it lacks. Not used where there is neither
+	Facts     facts.Options  // what to find out about jobs, without the way to masters
+	Settings  []web.Property // for callers that ask which settings are in effect
+	DataDir   string         // folder of the store and of the agents' authority; created if missing. Not used if there is neither
 	Version   string         // of the program
-	Owner     string         // the user it runs as, who may administer it
+	Owner     string         // the user it runs as, who is an administrator too
 	Log       *slog.Logger
 }
 
 // A Daemon is a ResourceManager with its ports open.
 type Daemon struct {
 	RM *daemon.RM
-	// Where it listens.
+	// Addresses it listens on.
 	Client, Scheduler, Tracker, Admin, Web netip.AddrPort
-	Agents                                 netip.AddrPort // zero: nowhere
+	Agents                                 netip.AddrPort // zero: not listening
 
-	asking, working memory       // of who asks, and of nodes and masters
-	desk            *budget.Desk // of who asks
-
+	asking, working memory       // of callers that ask, and of nodes and masters
+	desk            *budget.Desk // of callers that ask
 	log     *slog.Logger
 	store   *store.Store
 	servers []*rpc.Server
 	readers *daemon.Readers
-	cancel  context.CancelFunc // ends the servers of HTTP
+	cancel  context.CancelFunc // ends the HTTP servers
 	stop    context.CancelFunc // ends the loop, after the servers
 	ended   chan error
-	over    chan struct{} // the loop is no more
+	over    chan struct{} // closed when the loop has ended
 	closing sync.WaitGroup
 }
 
 // stopTime is how long calls in flight may take when the daemon stops.
 const stopTime = 5 * time.Second
 
-// How many connections are open at most, see inAll: of web pages, and of NodeManagers. Each of those holds one, and has two while it comes back before its old one is found to be dead.
+// Maximum numbers of open connections, see inAll: of web pages, and of NodeManagers. A NodeManager holds one, and two
+// while it comes back before its old one is found to be dead.
 const (
 	webConns  = 2000
 	nodeConns = 20_000
 )
 
-// inAll is how many connections are open to a port at most: as many as usual, or twice as many as one address may have.
+// inAll returns the maximum number of open connections to a port: the usual number, or twice what one address may have.
 func inAll(usual, perAddress int) int { return max(usual, 2*perAddress) }
 
 const (
-	patience    = 10 * time.Second     // that who asks waits for memory before being told to try again
+	patience    = 10 * time.Second     // how long a caller that asks waits for memory before it is told to retry
 	pause       = 5 * time.Millisecond // between the reads of a large frame: 16 MiB take a second and a third
-	nodeCalls   = 2                    // calls of one connection of a NodeManager, which has one at a time
-	listsAtOnce = 4                    // long answers that are put together
-	callsAt     = 64                   // calls of one address that are answered on a port at a time
-	asksAt      = 16                   // likewise of clients and administrators, where nothing else is said: more would have everybody wait behind them for a processor
+	nodeCalls   = 2                    // calls per connection of a NodeManager, which makes one at a time
+	listsAtOnce = 4                    // long answers being built at a time
+	callsAt     = 64                   // calls of one address answered on a port at a time
+	asksAt      = 16                   // likewise for clients and administrators, unless configured: with more, everybody would wait behind them for a processor
 )
 
-// A memory is what some of those who call have.
+// A memory is the memory of one group of callers.
 type memory struct{ input, calls *budget.Account }
 
-// share shares memory out among all who call. Who asks leaves a quarter to nodes and masters.
+// share divides memory among all callers. Callers that ask leave a quarter to nodes and masters.
 func (d *Daemon) share(m daemon.Memory) {
 	calls := cmp.Or(m.Calls, rpc.DefaultMemory)
 	each := cmp.Or(m.PerAddress, calls)
@@ -109,7 +109,7 @@ type port struct {
 	ln   net.Listener
 }
 
-// Start opens the store and the ports. An error says which of them could not be opened and why.
+// Start opens the store and the ports. An error says which of them could not be opened, and why.
 func Start(o Options) (*Daemon, error) {
 	o.Config.Owner = o.Owner
 	var st *store.Store
@@ -154,12 +154,12 @@ func Start(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// access is who may look at applications and who administers.
+// access returns who may view applications and who administers.
 func (d *Daemon) access(o Options) daemon.Access {
 	return daemon.Access{ACLs: o.Config.ACLs, Admins: o.Config.Admins, Owner: o.Owner, Groups: d.RM.Groups}
 }
 
-// limits are those of who asks (clients and administrators), of masters and of NodeManagers.
+// limits returns the limits of callers that ask (clients and administrators), of masters and of NodeManagers.
 func limits(c daemon.Config) (asks, works, nodes rpc.Limits) {
 	at := cmp.Or(c.CallsPer, asksAt)
 	asks = rpc.Limits{Patience: patience, Pause: pause, CallsOf: (at + 1) / 2, CallsAt: at}
@@ -171,7 +171,7 @@ func limits(c daemon.Config) (asks, works, nodes rpc.Limits) {
 	return asks, works, nodes
 }
 
-// ports is which protocol is served where; the web server is last, and not made yet.
+// ports returns which protocol is served where. The web server is last, and not created yet.
 func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	c := o.Config
 	server := func(tokens rpc.Verifier, limits rpc.Limits, m memory, turns rpc.Turns, protocols ...rpc.Protocol) func(net.Listener) error {
@@ -200,7 +200,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	return append(ports, port{"web", c.Web, &d.Web, nil, nil}), nil
 }
 
-// serveWeb makes the web server, which has to know the other ports.
+// serveWeb creates the web server, which needs to know the other ports.
 func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	names := []string{"client", "scheduler", "resource tracker", "admin"}
 	stats := web.RPC{}
@@ -231,7 +231,7 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	}
 }
 
-// figures are those of what was found out of jobs, for /metrics.
+// figures returns the figures of what was found out about jobs, for /metrics.
 func figures(a *facts.Asker) (out []web.FactStats) {
 	for of, s := range a.Stats() {
 		source := "master"
@@ -271,10 +271,10 @@ func (d *Daemon) run(ports []port) {
 	}
 }
 
-// Ended tells when the loop has ended by itself, or hangs, and why.
+// Ended receives the reason when the loop has ended by itself, or hangs.
 func (d *Daemon) Ended() <-chan error { return d.ended }
 
-// Stop closes the ports, answers what is in flight, ends the loop and closes the store.
+// Stop closes the ports, answers calls in flight, ends the loop and closes the store.
 func (d *Daemon) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
@@ -289,7 +289,7 @@ func (d *Daemon) Stop() error {
 	return errors.Join(append(errs, shut(d.store))...)
 }
 
-// shut closes the store, where there is one.
+// shut closes the store, if there is one.
 func shut(st *store.Store) error {
 	if st == nil {
 		return nil

@@ -10,16 +10,16 @@ import (
 	"heddle/daemon"
 )
 
-// Check reads a Hadoop configuration folder, or one of its files, and reports what it comes to. wrong is what a
-// ResourceManager finds wrong with the heddle.yaml of the folder, beside those files, whatever machine this is: no host is
-// looked up, and there is memory enough. The last error says why the folder cannot be read at all.
+// Check reads a Hadoop configuration folder, or one of its files, and reports the result. wrong is what a
+// ResourceManager finds wrong with the folder's heddle.yaml next to those files, on any machine: Check looks up no
+// hosts and assumes enough memory. The last error says why the folder cannot be read at all.
 func Check(path string) (r *conf.Report, wrong, err error) {
 	own := filepath.Join(path, FileName)
 	f, wrong := readFile(own)
 	none := errors.Is(wrong, fs.ErrNotExist) || errors.Is(wrong, syscall.ENOTDIR)
 	r, err = conf.CheckFile(path)
 	bare := errors.Is(err, conf.ErrNoFiles) && !none
-	if bare { // Hadoop's defaults hold
+	if bare { // use Hadoop's defaults
 		r, err = &conf.Report{Path: path, Hadoop: conf.Bare()}, nil
 	}
 	switch {
@@ -41,7 +41,7 @@ func Check(path string) (r *conf.Report, wrong, err error) {
 // enough is more memory than any heddle.yaml asks for, in bytes.
 const enough = 1 << 50
 
-// checkAlone looks at what a heddle.yaml says whatever is beside it.
+// checkAlone checks the settings of heddle.yaml that do not depend on other files.
 func (s *source) checkAlone() error {
 	if err := s.checkListen(); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *source) checkAlone() error {
 	return s.memory(&daemon.Config{}, enough)
 }
 
-// check looks at all that it says.
+// check checks all settings.
 func (s *source) check() error {
 	if err := s.checkAlone(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *source) check() error {
 		return err
 	}
 	if s.hadoop.Daemon.NoScheduler != nil && s.file.Profile == "" {
-		return nil // that is wrong with Hadoop's files
+		return nil // the error is in Hadoop's files
 	}
 	_, _, err := s.scheduler()
 	return err

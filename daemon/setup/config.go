@@ -14,7 +14,7 @@ const (
 	badBeat = "wanted a time of at least 10ms, such as 100ms or 2s"
 )
 
-// config returns the daemon's settings but for where it listens. Room is the memory that there is, in bytes.
+// config returns the daemon's settings except for where it listens. room is the available memory in bytes.
 func (s *source) config(room int64) (daemon.Config, error) {
 	d, site := s.hadoop.Daemon, s.hadoop.Site
 	c := daemon.Config{
@@ -47,8 +47,8 @@ func (s *source) config(room int64) (daemon.Config, error) {
 		Topology:       d.TopologyScript,
 		TopologyTable:  d.TopologyTable,
 	}
-	c.Nodes, _ = s.file.Nodes.caps()  // they were checked
-	c.Watchdog, _ = s.file.watchdog() // likewise
+	c.Nodes, _ = s.file.Nodes.caps()  // already checked
+	c.Watchdog, _ = s.file.watchdog() // already checked
 	s.limits(&c)
 	if err := s.memory(&c, room); err != nil {
 		return c, err
@@ -56,7 +56,7 @@ func (s *source) config(room int64) (daemon.Config, error) {
 	return c, s.beats(&c)
 }
 
-// facts is what is found out of jobs beside YARN's protocols: all of it, unless heddle.yaml says otherwise.
+// facts returns what to find out about jobs besides YARN's protocols: everything, unless heddle.yaml says otherwise.
 func (s *source) facts() learn.Options {
 	on := func(said *bool) bool { return said == nil || *said }
 	f := s.file.Facts
@@ -65,7 +65,7 @@ func (s *source) facts() learn.Options {
 
 func duration(s heddle.Span) time.Duration { return time.Duration(s) }
 
-// beats sets how often nodes report in.
+// beats sets the heartbeat intervals of nodes.
 func (s *source) beats(c *daemon.Config) error {
 	b := s.file.Beats
 	c.Beat = s.hadoop.Site.NodeHeartbeat

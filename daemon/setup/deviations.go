@@ -1,14 +1,14 @@
 package setup
 
-// A Deviation is a default that is not YARN's.
+// A Deviation is a default that differs from YARN's.
 type Deviation struct {
-	Name string // YARN's property, or what it is about
+	Name string // YARN's property, or the subject
 	YARN string
 	Ours string
 	Why  string
 }
 
-// Deviations lists every default that is not YARN's. What the configuration says holds, whatever the default.
+// Deviations lists every default that differs from YARN's. A configured value always wins over a default.
 func Deviations() []Deviation {
 	return []Deviation{
 		{

@@ -18,13 +18,13 @@ import (
 	"heddle/internal/plain"
 )
 
-// understood is what insecure_open must say.
+// understood is the only value of insecure_open.
 const understood = "I understand"
 
-// maxFile is how large heddle.yaml may be, in bytes.
+// maxFile is the maximum size of heddle.yaml in bytes.
 const maxFile = 16 << 10
 
-// A file is heddle.yaml.
+// A file is the content of heddle.yaml.
 type file struct {
 	Profile      string   `yaml:"profile,omitempty"`
 	Set          []string `yaml:"set,omitempty"`
@@ -43,26 +43,26 @@ type file struct {
 	tree ast.Node
 }
 
-// beats are how often nodes report in: times such as 100ms, and reports a second in all.
+// beats configures the heartbeats of nodes: intervals such as 100ms, and heartbeats a second in total.
 type beats struct {
 	Fast   string `yaml:"fast,omitempty"`
 	Normal string `yaml:"normal,omitempty"`
 	Idle   string `yaml:"idle,omitempty"`
 	Load   int    `yaml:"load,omitempty"`
 
-	fast, normal, idle time.Duration // 0 for what is not said
+	fast, normal, idle time.Duration // 0 if not set
 }
 
-// nodes are what the site's NodeManagers can do to containers; all of them alike.
+// nodes says what the site's NodeManagers can do to containers; it holds for all of them.
 type nodes struct {
-	Can *[]string `yaml:"can,omitempty"` // nil: what stock ones do
+	Can *[]string `yaml:"can,omitempty"` // nil: what stock NodeManagers can do
 }
 
-// told are the capabilities that heddle.yaml may name: what a NodeManager without a node agent does where it is set up for
-// it.
+// told are the capabilities that heddle.yaml may name: those of a NodeManager without a node agent that is configured
+// for them.
 const told = heddle.Stock | heddle.Parks
 
-// caps is what the names stand for; ok is false where one is not known.
+// caps returns the named capabilities; ok is false if a name is unknown.
 func (n nodes) caps() (can heddle.Caps, ok bool) {
 	if n.Can == nil {
 		return heddle.Stock, true
@@ -77,21 +77,21 @@ func (n nodes) caps() (can heddle.Caps, ok bool) {
 	return can, true
 }
 
-// facts are what is found out of jobs beside YARN's protocols; what is not said is.
+// facts says what to find out about jobs besides YARN's protocols. The default is everything.
 type facts struct {
 	Masters     *bool `yaml:"masters,omitempty"`
 	Submissions *bool `yaml:"submissions,omitempty"`
 }
 
-// A Listen says where to listen, each as host:port, host or :port; "" leaves it to what comes after.
+// A Listen says where to listen, each as host:port, host or :port; "" leaves the choice to the next source.
 type Listen struct {
-	Host      string `yaml:"host,omitempty"` // for all
+	Host      string `yaml:"host,omitempty"` // for all ports
 	Client    string `yaml:"client,omitempty"`
 	Scheduler string `yaml:"scheduler,omitempty"`
 	Tracker   string `yaml:"tracker,omitempty"`
 	Admin     string `yaml:"admin,omitempty"`
 	Web       string `yaml:"web,omitempty"`
-	Agents    string `yaml:"agents,omitempty"` // "": there is no such port
+	Agents    string `yaml:"agents,omitempty"` // "": no such port
 }
 
 type logging struct {
@@ -99,10 +99,10 @@ type logging struct {
 	Format string `yaml:"format,omitempty"`
 }
 
-// A Log is how the daemon logs.
+// A Log configures the daemon's log.
 type Log struct {
 	Level slog.Level
-	JSON  bool // text otherwise
+	JSON  bool // otherwise text
 }
 
 // readFile reads heddle.yaml.
@@ -121,7 +121,7 @@ func parseFile(path string, data []byte) (*file, error) {
 		return nil, f.yamlError(err)
 	}
 	if f.tree == nil {
-		return f, nil // all commented out
+		return f, nil // everything is commented out
 	}
 	if k := f.tree.Type(); k == ast.NullType {
 		return f, nil
@@ -134,7 +134,7 @@ func parseFile(path string, data []byte) (*file, error) {
 	return f, f.check()
 }
 
-// check looks at values that have a form of their own.
+// check checks the values that need a certain format.
 func (f *file) check() error {
 	for _, c := range []struct {
 		bad  bool
@@ -172,10 +172,10 @@ func (f *file) check() error {
 
 const badCount = "wanted how many, at least 1"
 
-// none reports whether a number is there that is none of anything.
+// none reports whether a number is given and below 1.
 func none(count *int) bool { return count != nil && *count < 1 }
 
-// interval reads a time between reports of a node, if there is one, and reports whether it is one.
+// interval parses the time between heartbeats of a node, if given, and reports whether it is valid.
 func interval(text string, into *time.Duration) bool {
 	if text == "" {
 		return true
@@ -185,8 +185,8 @@ func interval(text string, into *time.Duration) bool {
 	return err == nil && *into >= minBeat
 }
 
-// How long the loop may hang before the process ends: unless it is said, and at the least, since nothing that it does may
-// take that long on a machine that is merely busy.
+// How long the loop may hang before the process ends: the default, and the minimum. Nothing the loop does takes as long
+// as the minimum on a machine that is merely busy.
 const (
 	defaultWatchdog = time.Minute
 	minWatchdog     = 10 * time.Second
@@ -212,12 +212,12 @@ func (f *file) knownLevel() bool {
 func (f *file) log() Log {
 	l := Log{JSON: f.Logging.Format == "json"}
 	if f.Logging.Level != "" {
-		_ = l.Level.UnmarshalText([]byte(f.Logging.Level)) // was checked
+		_ = l.Level.UnmarshalText([]byte(f.Logging.Level)) // already checked
 	}
 	return l
 }
 
-// beside returns the path of something the file names: a relative one is beside the file.
+// beside returns the path of something that the file names. A relative path is relative to the file's folder.
 func (f *file) beside(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -225,12 +225,12 @@ func (f *file) beside(path string) string {
 	return filepath.Join(filepath.Dir(f.path), path)
 }
 
-// errorOf is an error about the value of a key such as beats.fast.
+// errorOf returns an error about the value of a key such as beats.fast.
 func (f *file) errorOf(key, format string, args ...any) error {
 	return &plain.Fault{Place: f.placeOf(key), Err: fmt.Errorf(format, args...)}
 }
 
-// placeOf is where the value of a key stands; without a line where it is left out.
+// placeOf returns the place of a key's value; it has no line if the key is missing.
 func (f *file) placeOf(key string) plain.Place {
 	at := plain.Place{File: f.path}
 	p, err := yaml.PathString("$." + key)
@@ -256,7 +256,7 @@ func (f *file) yamlError(err error) error {
 	return f.errorAt(at, "%s", text)
 }
 
-// keysBeside are the keys that could stand where an unknown one does.
+// keysBeside returns the keys that are valid in the place of an unknown one.
 func (f *file) keysBeside(t *token.Token) []string {
 	kind := reflect.TypeFor[file]()
 	for field := range kind.Fields() {

@@ -11,18 +11,18 @@ import (
 
 const (
 	groupTime = 5 * time.Minute // after which a user's groups are looked up again, as in Hadoop
-	askTime   = 2 * time.Second // that the directory may take, in which nothing else is decided
+	askTime   = 2 * time.Second // limit for the directory, during which nothing else is decided
 	maxGroups = 10_000          // users whose groups are remembered
-	maxAsking = 8               // lookups at a time
+	maxAsking = 8               // concurrent lookups
 )
 
-// groups knows users' groups: those of the configuration, then those of this machine.
+// groups knows users' groups: first those of the configuration, then those of this machine.
 type groups struct {
 	fixed map[string][]string
 
 	mu     sync.Mutex
 	known  map[string]membership
-	asking chan struct{} // slots of those who ask the machine, which may take a while
+	asking chan struct{} // slots for lookups on this machine, which may take a while
 	look   func(string) []string
 	now    func() time.Time
 }
@@ -59,8 +59,8 @@ func (g *groups) of(name string) []string {
 	return m.groups
 }
 
-// machineGroups asks the machine: its own files, then id, which knows those of a directory such as LDAP too. Who
-// is in neither has no groups.
+// machineGroups asks this machine: first its own files, then the program id, which also knows users of a directory such
+// as LDAP. A user in neither has no groups.
 func machineGroups(name string) []string {
 	u, err := user.Lookup(name)
 	if err != nil {

@@ -16,21 +16,21 @@ import (
 	"heddle/internal/plain"
 )
 
-// lookupTime is how long a host's name may take to be found.
+// lookupTime is how long looking up a host name may take.
 const lookupTime = 5 * time.Second
 
-// agentsPort is where node agents find the ResourceManager unless another port is said.
+// agentsPort is the default port for node agents.
 const agentsPort = 8039
 
-// A port is one of those that are listened on.
+// A port is one of the ports that the daemon listens on.
 type port struct {
-	flag, key string // what the command line and heddle.yaml say
+	flag, key string // from the command line and heddle.yaml
 	name      string // in heddle.yaml
 	conf      conf.Address
 	into      *netip.AddrPort
 }
 
-// ports are those that are always listened on.
+// ports returns the ports that the daemon always listens on.
 func (s *source) ports(c *daemon.Config) []port {
 	d, flag, key := s.hadoop.Daemon, s.Options.Listen, s.file.Listen
 	return []port{
@@ -42,14 +42,14 @@ func (s *source) ports(c *daemon.Config) []port {
 	}
 }
 
-// agentPort is the one of node agents: on the host where NodeManagers are, unless another is said.
+// agentPort returns the port for node agents. Its default host is the one for NodeManagers.
 func (s *source) agentPort(c *daemon.Config) port {
 	a := s.hadoop.Daemon.Tracker
 	a.Port = agentsPort
 	return port{s.Options.Listen.Agents, s.file.Listen.Agents, "agents", a, &c.Agents}
 }
 
-// checkListen looks at where to listen as far as that is known without looking hosts up.
+// checkListen checks where to listen, as far as that is possible without looking up hosts.
 func (s *source) checkListen() error {
 	c := &daemon.Config{}
 	for _, p := range append(s.ports(c), s.agentPort(c)) {
@@ -60,7 +60,7 @@ func (s *source) checkListen() error {
 	return nil
 }
 
-// listen fills where the daemon listens. open is whether others may reach it and were meant to.
+// listen sets where the daemon listens. open reports whether others may reach it, and were meant to.
 func (s *source) listen(c *daemon.Config) (open bool, err error) {
 	found := map[string]netip.Addr{}
 	var exposed []string
@@ -94,8 +94,8 @@ Listen on %s, or write insecure_open: %q into %s if everybody who can reach the 
 	return len(exposed) > 0, nil
 }
 
-// listenAgents fills where node agents are listened for, if anywhere. Others may reach it, because they need a certificate
-// there.
+// listenAgents sets where the daemon listens for node agents, if at all. Others may reach that port, because it
+// requires a certificate.
 func (s *source) listenAgents(c *daemon.Config) error {
 	if !s.agents() {
 		return nil
@@ -112,10 +112,10 @@ func (s *source) listenAgents(c *daemon.Config) error {
 	return nil
 }
 
-// agents reports whether node agents are listened for.
+// agents reports whether the daemon listens for node agents.
 func (s *source) agents() bool { return s.Options.Listen.Agents != "" || s.file.Listen.Agents != "" }
 
-// fileHint is the heddle.yaml that is read, or would be.
+// fileHint returns the path of the heddle.yaml that is, or would be, read.
 func (s *source) fileHint() string {
 	switch {
 	case s.File != "":
@@ -136,8 +136,8 @@ func reach(host string, a netip.Addr) string {
 	return fmt.Sprintf("would listen on %s (%s)", host, a)
 }
 
-// WebURL is where the web pages are of the ResourceManager that HADOOP_CONF_DIR describes, as clients reach it; ""
-// where that is not set. Nothing is looked up.
+// WebURL returns the URL, as clients reach it, of the web pages of the ResourceManager that HADOOP_CONF_DIR describes;
+// "" if that is not set. It looks up no hosts.
 func WebURL() (string, error) {
 	dir := os.Getenv("HADOOP_CONF_DIR")
 	if dir == "" {
@@ -155,12 +155,12 @@ func WebURL() (string, error) {
 		return "", err
 	}
 	if host, err := netip.ParseAddr(a.Host); err == nil && host.IsUnspecified() {
-		a.Host = conf.Loopback // a ResourceManager that listens everywhere listens here
+		a.Host = conf.Loopback // a ResourceManager that listens everywhere listens here too
 	}
 	return "http://" + net.JoinHostPort(a.Host, fmt.Sprint(a.Port)), nil
 }
 
-// overrides lays what heddle.yaml and the command line say over what Hadoop's files say.
+// overrides applies heddle.yaml and the command line on top of Hadoop's files.
 func (s *source) overrides(a *conf.Address, p port) error {
 	for _, o := range []struct {
 		text  string
@@ -191,7 +191,7 @@ func (s *source) overrides(a *conf.Address, p port) error {
 	return nil
 }
 
-// hostPort reads host:port, a host, :port or a port; what is missing is as given.
+// hostPort parses host:port, a host, :port or a port. Missing parts come from the parameters.
 func hostPort(text, host string, number uint16) (string, uint16, error) {
 	if digits := strings.TrimPrefix(text, ":"); digits != "" && strings.Trim(digits, "0123456789") == "" {
 		text = net.JoinHostPort(host, digits)
@@ -199,7 +199,7 @@ func hostPort(text, host string, number uint16) (string, uint16, error) {
 	return conf.SplitAddress(text, number)
 }
 
-// lookup returns the address of a host; of several the first of IPv4, as Hadoop's daemons listen on.
+// lookup returns the address of a host. If there are several, it is the first IPv4 one, as Hadoop's daemons listen on.
 func lookup(host string) (netip.Addr, error) {
 	all, err := addresses(host)
 	if err != nil {
@@ -225,22 +225,22 @@ func addresses(host string) ([]netip.Addr, error) {
 	return all, err
 }
 
-// proxySource returns the address from which masters expect to be called for their pages: that of the host by which they know the
-// pages, as far as it has one here; zero where that is the one listened on.
+// proxySource returns the address from which masters expect calls for their pages: that of the host by which they know
+// the pages, if it has an address here. It is zero if that is the address listened on.
 func proxySource(a conf.Address) netip.Addr {
 	if a.Host == a.Listens() {
 		return netip.Addr{}
 	}
-	from, _ := lookup(a.Host) // who listens behind another machine's address has none
+	from, _ := lookup(a.Host) // a host behind another machine's address has none here
 	return from
 }
 
-// webHost returns host:port for links to the pages; "" where the address listened on is as good.
+// webHost returns host:port for links to the pages; "" if the address listened on is as good.
 func webHost(a conf.Address, at netip.Addr) string {
 	host := a.Host
 	switch addr, err := netip.ParseAddr(host); {
 	case a.Port == 0:
-		return "" // known when it listens
+		return "" // known once it listens
 	case err == nil && addr == at && !at.IsUnspecified():
 		return ""
 	case err == nil && addr.IsUnspecified():

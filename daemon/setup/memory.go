@@ -17,21 +17,21 @@ import (
 const (
 	leastMemory = 64 << 20 // of a ResourceManager
 	leastCalls  = 16 << 20
-	mostCalls   = 128 << 20 // unless it is said
+	mostCalls   = 128 << 20 // unless configured
 	badBytes    = "wanted an amount such as 512MiB or 4GiB"
 )
 
-// memory is how much of it the ResourceManager uses: amounts such as 512MiB.
+// memory configures how much memory the ResourceManager uses, in amounts such as 512MiB.
 type memory struct {
 	Limit      string `yaml:"limit,omitempty"`
 	Calls      string `yaml:"calls,omitempty"`
 	PerAddress string `yaml:"per_address,omitempty"`
 	Stored     string `yaml:"stored,omitempty"`
 
-	limit, calls, perAddress, stored int64 // 0 for what is not said
+	limit, calls, perAddress, stored int64 // 0 if not set
 }
 
-// limits are how much one caller may have.
+// limits configures how much one caller may have.
 type limits struct {
 	Calls       *int   `yaml:"calls_per_address,omitempty"`
 	Connections *int   `yaml:"connections_per_address,omitempty"`
@@ -43,7 +43,7 @@ type limits struct {
 	stored int64
 }
 
-// amount reads an amount of bytes, if there is one, and reports whether it is one.
+// amount parses an amount of bytes, if given, and reports whether it is valid.
 func amount(text string, into *int64) bool {
 	if text == "" {
 		return true
@@ -59,7 +59,7 @@ func amount(text string, into *int64) bool {
 	return false
 }
 
-// memory sets how much memory is used, and how much of it by whom, for what a user has stored too. Room is what there is.
+// memory sets how much memory is used, and how much by whom, including stored submissions. room is what is available.
 func (s *source) memory(c *daemon.Config, room int64) error {
 	said, m := s.file.Memory, &c.Memory
 	m.Limit = said.limit
@@ -83,7 +83,7 @@ func (s *source) memory(c *daemon.Config, room int64) error {
 		return s.file.errorOf("memory.per_address", "%s does not do: at least %d MiB, and at most what all calls may take up, memory.calls, %d MiB", said.PerAddress, leastCalls/8*3>>20, m.Calls>>20)
 	}
 	user := s.file.Limits.stored
-	stored := cmp.Or(said.stored, max(m.Limit/8, user)) // they are in memory, and in the pages of the store
+	stored := cmp.Or(said.stored, max(m.Limit/8, user)) // submissions are in memory, and in the pages of the store
 	per := cmp.Or(user, min(rm.DefaultStoredPer, stored/2))
 	switch {
 	case user > m.Limit/2:
@@ -95,7 +95,7 @@ func (s *source) memory(c *daemon.Config, room int64) error {
 	}
 	c.Stored, c.StoredPer = int(stored), int(per)
 	if os.Getenv("GOMEMLIMIT") != "" {
-		m.Limit = 0 // it holds already
+		m.Limit = 0 // it applies already
 	}
 	return nil
 }
@@ -114,8 +114,8 @@ func (s *source) limits(c *daemon.Config) {
 	c.AppsPer = or(l.Apps, rm.DefaultAppsPer)
 }
 
-// room is how many bytes of memory there are for this process: what its control groups allow, and no more than the machine
-// has. Root is the file system.
+// room returns how many bytes of memory this process may have: what its control groups allow, at most what the machine
+// has. root is the root of the file system.
 func room(root fs.FS) int64 {
 	least := int64(math.MaxInt64)
 	if text, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
@@ -126,7 +126,7 @@ func room(root fs.FS) int64 {
 			}
 		}
 	}
-	groups, _ := fs.ReadFile(root, "proc/self/cgroup") // a system without has none
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup") // a system without control groups has no such file
 	for line := range strings.Lines(string(groups)) {
 		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(part) < 3 {
@@ -145,12 +145,12 @@ func room(root fs.FS) int64 {
 	return least
 }
 
-// allowed is the least that a control group and those above it allow.
+// allowed returns the least that a control group and its ancestors allow.
 func allowed(root fs.FS, mount, group, file string) int64 {
 	least := int64(math.MaxInt64)
 	for dir := path.Join("/", group); ; dir = path.Dir(dir) {
 		if text, err := fs.ReadFile(root, path.Join(mount, dir, file)); err == nil {
-			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 { // "max" is no number
+			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 { // "max" is not a number
 				least = min(least, n)
 			}
 		}

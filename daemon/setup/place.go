@@ -10,7 +10,8 @@ import (
 
 const defaultQueue = "root.default"
 
-// placer returns who goes where. Its errors are for users and have the words of Hadoop's that programs look for.
+// placer returns the function that places applications. Its errors are for users, and use the words of Hadoop's errors
+// that programs look for.
 func placer(t *tree, groups func(string) []string) func(rm.Placement) (string, error) {
 	return func(a rm.Placement) (string, error) {
 		if t.rules == nil {
@@ -31,7 +32,7 @@ func placer(t *tree, groups func(string) []string) func(rm.Placement) (string, e
 	}
 }
 
-// refused says why an application has no queue.
+// refused returns the error that says why an application has no queue.
 func refused(a *rm.Placement, err error) error {
 	for _, kind := range []error{conf.ErrUnknownQueue, conf.ErrNotLeaf, conf.ErrAmbiguousQueue} {
 		if errors.Is(err, kind) {

@@ -8,7 +8,7 @@ import (
 	"heddle/daemon"
 )
 
-// proxyUsers returns who may act for others. Hosts are looked up once: unknown are those that have no address.
+// proxyUsers returns the users who may act for others. It looks hosts up once; unknown lists those without an address.
 func (s *source) proxyUsers() (users map[string]daemon.ProxyUser, unknown []string) {
 	known := map[string][]netip.Prefix{}
 	for _, name := range slices.Sorted(maps.Keys(s.hadoop.Daemon.ProxyUsers)) {
@@ -33,7 +33,7 @@ func (s *source) proxyUsers() (users map[string]daemon.ProxyUser, unknown []stri
 	return users, unknown
 }
 
-// networks returns what a host, an address, a network or "*" stands for; nothing for a name nobody knows.
+// networks returns what a host, an address, a network or "*" stands for; nothing for an unknown name.
 func networks(host string) []netip.Prefix {
 	if host == "*" {
 		return []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0), netip.PrefixFrom(netip.IPv6Unspecified(), 0)}

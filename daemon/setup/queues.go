@@ -11,7 +11,7 @@ import (
 	"heddle/rm"
 )
 
-// capacityQueues returns a capacity scheduler's queues as they were configured. What amounts come to depends on the cluster, and
+// capacityQueues returns a capacity scheduler's queues as configured. What amounts come to depends on the cluster, and
 // is not known here.
 func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 	out := make([]rm.QueueInfo, len(c.Queues))
@@ -71,7 +71,7 @@ func capacityOrder(q *capacity.QueueConfig, leaf bool) string {
 	return "utilization"
 }
 
-// maxApps is how many applications a queue takes; −1 for parents, and where it depends on the cluster.
+// maxApps returns how many applications a queue accepts; −1 for parents, and if it depends on the cluster.
 func maxApps(c *capacity.Config, q *capacity.QueueConfig, absolute rm.Fraction, leaf bool) int {
 	if !leaf || !q.Absolute.IsZero() && q.MaxApplications < 0 {
 		return -1
@@ -79,7 +79,7 @@ func maxApps(c *capacity.Config, q *capacity.QueueConfig, absolute rm.Fraction, 
 	return c.MostApps(q, float32(absolute))
 }
 
-// fairQueues returns a fair scheduler's queues as they were configured. Capacities are what weights come to
+// fairQueues returns a fair scheduler's queues as configured. Capacities are the shares that result from the weights
 // while every queue wants its share.
 func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 	out := make([]rm.QueueInfo, len(c.Queues))
@@ -120,7 +120,7 @@ func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 	return out
 }
 
-// fairMax splits a maximum into its part of the cluster, by the smallest of its percentages, and its amount.
+// fairMax splits a maximum into a fraction of the cluster, the smallest of its percentages, and an amount.
 func fairMax(a fair.Amount) (part rm.Fraction, most heddle.Resource) {
 	part, most = 1, heddle.Unbounded
 	if !a.Set {
@@ -136,8 +136,8 @@ func fairMax(a fair.Amount) (part rm.Fraction, most heddle.Resource) {
 	return part, most
 }
 
-// serve notes in which order queues are really served. The profile says so, and the configuration only where the
-// profile's order goes by it.
+// serve records the order in which queues are really served. The profile determines it; the configuration does only if
+// the profile's order uses it.
 func serve(queues []rm.QueueInfo, tree string, b *policies.Built) {
 	for i := range queues {
 		queues[i].Order = lanes(b, func(name string) string {
@@ -154,7 +154,7 @@ func serve(queues []rm.QueueInfo, tree string, b *policies.Built) {
 	}
 }
 
-// lanes says what of each lane's order is to be said: once where all lanes have the same, else with the lanes' kinds.
+// lanes describes the order of each lane: once if all lanes have the same, otherwise with the lanes' kinds.
 func lanes(b *policies.Built, of func(order string) string) string {
 	var parts []string
 	same := true

@@ -13,7 +13,7 @@ import (
 
 const defaultProfile = "heddle"
 
-// choice returns the profile to use and what to change of it, and why it is that one.
+// choice returns the profile to use, the changes to apply to it, and why it was chosen.
 func (s *source) choice() (name string, changes []policies.Change, why string, err error) {
 	var said []policies.Change
 	for _, text := range s.Sets {
@@ -39,7 +39,7 @@ func (s *source) choice() (name string, changes []policies.Change, why string, e
 	return name, append(changes, said...), why, nil
 }
 
-// configured is the scheduler that Hadoop's files ask for.
+// configured returns the scheduler that Hadoop's files ask for.
 func (s *source) configured() (name, why string, err error) {
 	switch {
 	case s.hadoop.Daemon.NoScheduler != nil:
@@ -54,7 +54,7 @@ func (s *source) configured() (name, why string, err error) {
 	return defaultProfile, "no scheduler is configured", nil
 }
 
-// scheduler builds the scheduler; why says for people which one it is.
+// scheduler builds the scheduler; why tells people which one it is.
 func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 	name, changes, reason, err := s.choice()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 	return sch, why, err
 }
 
-// lacks returns the file that would have said which queues there are and is not there, "" where none would.
+// lacks returns the missing file that would have defined the queues, or "" if there is none.
 func (s *source) lacks(queues string) string {
 	switch {
 	case queues == "capacity" && s.had.dir && !s.had.capacity:
@@ -112,11 +112,11 @@ func (s *source) lacks(queues string) string {
 type tree struct {
 	kind   string // how it is shown: capacity or fair
 	queues []rm.QueueInfo
-	fair   *fair.Config // what to build with; nil but for a fair tree
-	rules  rules        // nil where everything goes to root.default
+	fair   *fair.Config // configuration to build with; nil unless the tree is fair
+	rules  rules        // nil if everything goes to root.default
 }
 
-// rules say where an application goes.
+// rules determine where an application goes.
 type rules interface {
 	Place(queue, user string, groups []string) (path string, created bool, err error)
 	NeedsGroups() bool
@@ -133,13 +133,13 @@ func (s *source) tree(queues string, created []string) (*tree, error) {
 			return nil, err
 		}
 		return &tree{kind: "fair", queues: fairQueues(cfg, h.FairACLs), fair: cfg, rules: placement}, nil
-	default: // one, or what the builder has a word for
+	default: // one, or a tree that the builder knows by name
 		return &tree{kind: "capacity", queues: capacityQueues(conf.DefaultCapacity(), conf.Bare().Complete().CapacityACLs)}, nil
 	}
 }
 
-// fairTree returns the tree with the queues that rules send everybody to and those that were created, in the
-// order of Hadoop's ties.
+// fairTree returns the tree with the queues that rules send everybody to and those that were created, in the order in
+// which Hadoop breaks ties.
 func fairTree(p *conf.FairPlacement, created []string) (*conf.FairPlacement, *fair.Config, error) {
 	p, cfg := p.Clone()
 	for _, r := range p.Rules() {
@@ -151,17 +151,17 @@ func fairTree(p *conf.FairPlacement, created []string) (*conf.FairPlacement, *fa
 	}
 	if p.Creates() {
 		for _, path := range append([]string{defaultQueue}, created...) { // the root is never a leaf
-			_ = p.Create(path) // where that cannot be, placement refuses it too
+			_ = p.Create(path) // if that is impossible, placement refuses it too
 		}
 	}
-	// The placement knows the queues by their places in its own list, which must stay as it is.
+	// The placement identifies queues by their indices in its own list, which must not change.
 	sorted := *cfg
 	sorted.Queues = slices.Clone(cfg.Queues)
 	sorted.SortQueues()
 	return p, &sorted, nil
 }
 
-// stopped returns the state a queue is in that takes no application, or "".
+// stopped returns the state of a queue that accepts no applications, or "".
 func (t *tree) stopped(path string) string {
 	for i := range t.queues {
 		if q := &t.queues[i]; q.Path == path && q.State != rm.QueueRunning {

@@ -13,35 +13,35 @@ import (
 	"heddle/rm"
 )
 
-// FileName is the file beside Hadoop's own that holds what YARN has no word for.
+// FileName is the name of the file beside Hadoop's own that holds settings that YARN does not have.
 const FileName = "heddle.yaml"
 
-// Options are what the command line says. It comes before heddle.yaml, which comes before Hadoop's files.
+// Options are the command line's settings. They override heddle.yaml, which overrides Hadoop's files.
 type Options struct {
-	// ConfDir is a Hadoop configuration folder; "" for the one HADOOP_CONF_DIR names, if that is set.
+	// ConfDir is a Hadoop configuration folder; "" means the one that HADOOP_CONF_DIR names, if it is set.
 	ConfDir string
-	File    string   // heddle.yaml; "" for the one in ConfDir, if it is there
+	File    string   // heddle.yaml; "" for the one in ConfDir, if it exists
 	Profile string   // name or file of a profile; "" for the configured one
-	Sets    []string // changes of the profile, such as place.map=delay
+	Sets    []string // changes to the profile, such as place.map=delay
 	Data    string   // folder of the store
 	Listen  Listen   // where to listen
 }
 
-// A Daemon is what a ResourceManager is started with.
+// A Daemon is everything needed to start a ResourceManager.
 type Daemon struct {
 	Config    daemon.Config
 	Scheduler *rm.Scheduler
 	Refresh   daemon.RefreshFunc // reads all files again, with the same options
 
-	Facts   learn.Options // what is found out of jobs, and where
+	Facts   learn.Options // what to find out about jobs, and where
 	DataDir string        // folder of the store; it need not exist yet
 	Log     Log
-	Open    bool // somebody understands that everybody who reaches the ports can act as anybody
+	Open    bool // the user accepts that everybody who reaches the ports can act as anybody
 
 	Properties []conf.Property // what Hadoop's files set
-	Notices    []conf.Notice   // what of the configuration has another effect than it seems to have, or none where it should
-	Deviations []Deviation     // where defaults are not YARN's
-	Remarks    []string        // for people, at the start: what was read, which scheduler, and why
+	Notices    []conf.Notice   // settings that have a different effect than they seem to have, or none where they should have one
+	Deviations []Deviation     // defaults that differ from YARN's
+	Remarks    []string        // for people, at the start: what was read, which scheduler is used, and why
 }
 
 // A source is everything that was read.
@@ -52,13 +52,13 @@ type source struct {
 	had    found
 }
 
-// found says what there was of Hadoop's files before the defaults.
+// found says which of Hadoop's files exist, before defaults are added.
 type found struct {
 	dir            bool
 	capacity, fair bool
 }
 
-// Load reads the configuration. Errors name file and line, and what would be right.
+// Load reads the configuration. Errors name the file and line, and say what would be right.
 func Load(o Options) (*Daemon, error) {
 	s, err := serving(o)
 	if err != nil {
@@ -96,7 +96,7 @@ func Load(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// DataDir is the folder of the store of a ResourceManager that is started with these options, as an absolute path.
+// DataDir returns the absolute path of the store's folder for a ResourceManager that is started with these options.
 func DataDir(o Options) (string, error) {
 	s, err := read(o)
 	if err != nil {
@@ -105,7 +105,7 @@ func DataDir(o Options) (string, error) {
 	return s.dataDir()
 }
 
-// notable returns the notices but those on what is none of a scheduler's business.
+// notable returns the notices except those about settings that do not concern a scheduler.
 func notable(all []conf.Notice) (out []conf.Notice) {
 	for _, n := range all {
 		if n.Kind != conf.Harmless {
@@ -115,7 +115,7 @@ func notable(all []conf.Notice) (out []conf.Notice) {
 	return out
 }
 
-// serving reads the files, for a ResourceManager: it may not be less than they ask for.
+// serving reads the files for a ResourceManager, which must not do less than they ask for.
 func serving(o Options) (*source, error) {
 	s, err := read(o)
 	if err == nil && len(s.hadoop.Daemon.Refused) > 0 {
@@ -157,13 +157,13 @@ func read(o Options) (*source, error) {
 	return s, nil
 }
 
-// isErrors reports whether an error says itself where it is.
+// isErrors reports whether an error names its own place.
 func isErrors(err error) bool {
 	_, ok := errors.AsType[conf.Errors](err)
 	return ok
 }
 
-// remarks say what was read.
+// remarks says what was read.
 func (s *source) remarks() []string {
 	switch {
 	case s.had.dir && s.File != "":
@@ -184,7 +184,7 @@ func (s *source) dataDir() (string, error) {
 	case s.file.Data != "":
 		return filepath.Abs(s.file.beside(s.file.Data))
 	}
-	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) { // a relative one is to be ignored
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) { // a relative path must be ignored
 		return filepath.Join(state, "heddle"), nil
 	}
 	home, err := os.UserHomeDir()
