@@ -1,5 +1,5 @@
-// Package agents answers node agents over HTTP: it lets them join, renews their certificates, and hands to others only
-// what comes from an agent that is known. It decides nothing about nodes.
+// Package agents serves node agents over HTTP: it lets them join, renews their certificates, and passes on only
+// requests of known agents. It makes no decisions about nodes.
 package agents
 
 import (
@@ -18,32 +18,32 @@ import (
 	"heddle/node/trust"
 )
 
-// Of joins and renewals that are refused, so many in so long leave a line.
+// At most maxNoted refused joins and renewals per notedTime are logged.
 const (
 	maxNoted  = 10
 	notedTime = time.Minute
 )
 
-// Config is what a server of agents is made of.
+// Config configures a server for agents.
 type Config struct {
-	// Trust says who is who. Without it requests are served in the clear, to this machine alone.
+	// Trust identifies agents. Without it requests are served in the clear, and only to this machine.
 	Trust *trust.Authority
-	// Sync answers at api.Path. It gets requests of agents with a valid certificate, or in the clear from this machine;
+	// Sync serves api.Path. It gets requests of agents with a valid certificate or, in the clear, from this machine.
 	// trust.SpeaksFor says for which node.
 	Sync http.Handler
-	// Memory is what joins and renewals are taken out of.
+	// Memory is charged for joins and renewals.
 	Memory Memory
-	// Audit learns of each join and renewal, and why one was refused. Of many that are refused it learns of some.
+	// Audit is told of each join and renewal, with the reason for a refusal. Of many refusals it is told of some.
 	Audit func(daemon.Deed, error)
 }
 
-// A server answers agents.
+// A server serves agents.
 type server struct {
 	Config
 	refused quota
 }
 
-// New returns what answers agents.
+// New returns the handler that serves agents.
 func New(c Config) http.Handler {
 	s := &server{Config: c}
 	mux := http.NewServeMux()
@@ -57,10 +57,10 @@ func (s *server) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{"POST " + api.JoinPath: s.join, "POST " + api.RenewPath: s.renew, "POST " + api.Path: s.sync}
 }
 
-// Routes are the patterns of all that is served.
+// Routes returns the patterns of everything that is served.
 func Routes() []string { return slices.Sorted(maps.Keys(new(server).routes())) }
 
-// guard keeps out who is not to be served at all: others than this machine in the clear, and pages in a browser.
+// guard rejects callers that must not be served at all: other machines in the clear, and pages in a browser.
 func guard(encrypted bool, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -75,9 +75,9 @@ func guard(encrypted bool, h http.Handler) http.Handler {
 	})
 }
 
-// peer is where a request comes from.
+// peer returns the address a request comes from.
 func peer(r *http.Request) netip.Addr {
-	at, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address is nobody's
+	at, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address belongs to nobody
 	return at.Addr().Unmap()
 }
 
@@ -115,7 +115,7 @@ func (s *server) renew(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, d, cert, err)
 }
 
-// read reads what an agent asks for.
+// read reads an agent's request.
 func (s *server) read(w http.ResponseWriter, r *http.Request) (ask api.Join, ok bool) {
 	if s.Trust == nil {
 		refuse(w, http.StatusNotFound, errors.New("this port is on loopback, where agents need no certificate and cannot join"))
@@ -134,7 +134,7 @@ func (s *server) read(w http.ResponseWriter, r *http.Request) (ask api.Join, ok 
 	return ask, true
 }
 
-// answer sends a certificate, or why there is none.
+// answer sends a certificate, or the reason why there is none.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, d daemon.Deed, cert []byte, err error) {
 	s.note(r, d, err)
 	if err != nil {
@@ -142,10 +142,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, d daemon.Deed, c
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(api.Joined{Certificate: cert}) // the agent has gone where it fails
+	_ = json.NewEncoder(w).Encode(api.Joined{Certificate: cert}) // if it fails, the agent has gone
 }
 
-// note tells the audit what became of a join or a renewal.
+// note reports the result of a join or renewal to the audit.
 func (s *server) note(r *http.Request, d daemon.Deed, err error) {
 	if err != nil {
 		left, ok := s.refused.take(time.Now())
@@ -163,7 +163,7 @@ func (s *server) note(r *http.Request, d daemon.Deed, err error) {
 	s.Audit(d, err)
 }
 
-// refuse says why not, and ends the connection: the next has the newest certificate of the agent.
+// refuse sends the reason, and closes the connection so that the next one uses the agent's newest certificate.
 func refuse(w http.ResponseWriter, code int, err error) {
 	w.Header().Set("Connection", "close")
 	if code == http.StatusServiceUnavailable {
@@ -172,7 +172,7 @@ func refuse(w http.ResponseWriter, code int, err error) {
 	http.Error(w, err.Error(), code)
 }
 
-// A quota lets through so many events in so long, and counts the others.
+// A quota admits a limited number of events per period, and counts the others.
 type quota struct {
 	mu    sync.Mutex
 	since time.Time
@@ -180,7 +180,7 @@ type quota struct {
 	left  int
 }
 
-// take reports whether an event is let through, and how many were not since the one before.
+// take reports whether an event is admitted, and how many events were not since the last admitted one.
 func (q *quota) take(now time.Time) (left int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

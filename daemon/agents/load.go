@@ -15,29 +15,29 @@ import (
 	"heddle/rm"
 )
 
-// Memory is what requests are taken out of: Input while they are read, Calls while they are worked on and answered. What is nil
-// has no bounds.
+// Memory holds the accounts that requests are charged to: Input while they are read, Calls while they are worked on and
+// answered. A nil account has no limit.
 type Memory struct{ Input, Calls *budget.Account }
 
 // patience is how long a request waits for memory before its agent is told to try again.
 const patience = 10 * time.Second
 
-// A load is what a request takes up. It is read through it, and ended when it has been answered.
+// A load is the memory that a request takes up. The request is read through it. It ends once the request is answered.
 type load struct {
 	Memory
 	r    *http.Request
 	body io.Reader
 	from netip.Addr
-	text int64 // of Input
-	work int64 // of Calls
+	text int64 // charged to Input
+	work int64 // charged to Calls
 }
 
-// arrives is the load of a request that has at most so many bytes.
+// arrives returns the load of a request of at most so many bytes.
 func (m Memory) arrives(w http.ResponseWriter, r *http.Request, most int64) *load {
 	return &load{Memory: m, r: r, body: http.MaxBytesReader(w, r.Body, most), from: peer(r)}
 }
 
-// Read reads the request. What has been read is counted before more is, twice: that is how large a buffer may have grown.
+// Read reads the request. It charges twice the bytes read before it reads more: a buffer may have grown to that size.
 func (l *load) Read(b []byte) (int, error) {
 	n, err := l.body.Read(b)
 	if l.Input != nil && n > 0 {
@@ -49,7 +49,7 @@ func (l *load) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// works waits for what the request takes up as it is decoded.
+// works waits for the memory that the request takes up when decoded.
 func (l *load) works(bytes int64) error {
 	if l.Calls == nil {
 		return nil
@@ -61,7 +61,7 @@ func (l *load) works(bytes int64) error {
 	return err
 }
 
-// keeps says how much the request takes up from now on; its text is there no more.
+// keeps sets how much memory the request takes up from now on. Its text has been released.
 func (l *load) keeps(bytes int64) {
 	if l.Input != nil && l.text > 0 {
 		l.Input.Give(l.from, l.text)
@@ -76,7 +76,7 @@ func (l *load) keeps(bytes int64) {
 // ends gives back what the request took up.
 func (l *load) ends() { l.keeps(0) }
 
-// status is what is answered where a request could not be read.
+// status returns the HTTP status and error to answer if a request could not be read.
 func (l *load) status(err error) (int, error) {
 	_, most := errors.AsType[*budget.TooLargeError](err)
 	large, long := errors.AsType[*http.MaxBytesError](err)
@@ -91,13 +91,13 @@ func (l *load) status(err error) (int, error) {
 	return http.StatusBadRequest, err
 }
 
-// weight is how many bytes the request of an agent takes up at most as it is decoded: before each element of a list but the
-// first there is a comma, and a list has room for twice as many while it grows. Texts are rounded up.
+// weight returns the maximum number of bytes that an agent's request takes up when decoded. Each list element except
+// the first has a comma before it, and a growing list has room for twice as many. Texts are rounded up.
 func weight(text []byte) int64 {
 	return 2*int64(len(text)) + 2*int64(1+bytes.Count(text, []byte{','}))*int64(reflect.TypeFor[api.Container]().Size())
 }
 
-// heldBy is how many bytes are held while what an agent says is worked on.
+// heldBy returns how many bytes are held while an agent's message is worked on.
 func heldBy(q *rm.AgentSync) int64 {
 	n := listSize(q.Used) + listSize(q.Failed) + listSize(q.Tasks) + listSize(q.Outputs) + listSize(q.Heaps)
 	for i := range q.Failed {
@@ -106,9 +106,9 @@ func heldBy(q *rm.AgentSync) int64 {
 	return n
 }
 
-// toldSize is about how many bytes an answer takes up: as the machine has it, as it is told, and as JSON.
+// toldSize estimates how many bytes an answer takes up: in the machine's form, in the agent's, and as JSON.
 func toldSize(p *rm.AgentWish) int64 {
-	const each = api.MaxID + 128 // as JSON, with the names of what is told
+	const each = api.MaxID + 128 // as JSON, with the field names
 	return 2*(listSize(p.Want)+listSize(p.Outputs)+listSize(p.Heaps)) + each*int64(len(p.Want)+len(p.Outputs)+len(p.Heaps))
 }
 

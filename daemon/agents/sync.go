@@ -16,16 +16,16 @@ import (
 	"heddle/yarn/ids"
 )
 
-// maxSync is how many bytes a request of an agent may have: api.MaxContainers of a few hundred bytes each.
+// maxSync is the maximum size of an agent's request in bytes: api.MaxContainers of a few hundred bytes each.
 const maxSync = 4 << 20
 
-// A Syncer takes what agents say, of which it keeps nothing once it says that it has heard it, and holds the answers back until
-// there is something new: a [daemon.RM].
+// A Syncer, such as a [daemon.RM], takes agents' messages, and keeps nothing of them once it has called heard. It holds
+// answers back until there is something new.
 type Syncer interface {
 	SyncAgent(ctx context.Context, q *rm.AgentSync, heard func()) (*rm.AgentWish, error)
 }
 
-// Sync answers agents at api.Path.
+// Sync serves agents at api.Path.
 func Sync(to Syncer, m Memory) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l := m.arrives(w, r, maxSync)
@@ -38,7 +38,7 @@ func Sync(to Syncer, m Memory) http.Handler {
 		l.keeps(heldBy(q))
 		wish, err := to.SyncAgent(r.Context(), q, func() { l.keeps(0) })
 		switch {
-		case r.Context().Err() != nil: // it has gone
+		case r.Context().Err() != nil: // the agent has gone
 		case replaced(err):
 			refuse(w, http.StatusConflict, err)
 		case err != nil:
@@ -46,18 +46,18 @@ func Sync(to Syncer, m Memory) http.Handler {
 		default:
 			l.keeps(toldSize(wish))
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(told(wish)) // the agent has gone where it fails
+			_ = json.NewEncoder(w).Encode(told(wish)) // if it fails, the agent has gone
 		}
 	})
 }
 
-// replaced reports whether an agent is refused because another one of its node came later.
+// replaced reports whether an agent is refused because another agent of its node came later.
 func replaced(err error) bool {
 	_, ok := errors.AsType[*rm.Replaced](err)
 	return ok
 }
 
-// A room is what a request is read into. Agents are many and say much the same time and again.
+// A room is the reusable memory that a request is read into. Agents are many, and say much the same time and again.
 type room struct {
 	text bytes.Buffer
 	sync api.Sync
@@ -65,7 +65,7 @@ type room struct {
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
-// mostKept is how large a text may be whose room is used again.
+// mostKept is the maximum size of a text whose room is reused.
 const mostKept = 64 << 10
 
 // leave lets another request have the room.
@@ -75,14 +75,14 @@ func (m *room) leave() {
 	}
 	m.text.Reset()
 	conts, failed, outputs := m.sync.Containers, m.sync.Failed, m.sync.Outputs
-	clear(conts[:cap(conts)]) // what the next does not say would be as it was
+	clear(conts[:cap(conts)]) // otherwise fields that the next request omits would keep their old values
 	clear(failed[:cap(failed)])
 	clear(outputs[:cap(outputs)])
 	m.sync = api.Sync{Containers: conts[:0], Failed: failed[:0], Outputs: outputs[:0]}
 	rooms.Put(m)
 }
 
-// heard is what an agent says; code is the answer's where it may not say it.
+// heard returns an agent's message; code is the HTTP status if the message is rejected.
 func heard(l *load) (q *rm.AgentSync, code int, err error) {
 	m := rooms.Get().(*room)
 	defer m.leave()
@@ -138,14 +138,14 @@ func heard(l *load) (q *rm.AgentSync, code int, err error) {
 	}
 	for _, h := range s.Heaps {
 		if id, err := ids.ParseContainer(h.ID); err == nil {
-			// What is no longer used of a heap is held all the same: beside it is no more than the rest.
+			// Memory that a heap no longer uses is still held, so at most the rest is outside the heap.
 			q.Heaps = append(q.Heaps, rm.MasterHeap{Container: id, HeapNews: rm.HeapNews{Live: h.Live, Outside: max(h.RSS-h.Used, 0)}})
 		}
 	}
 	return q, 0, nil
 }
 
-// capsOf is what names say that can be done. One that is not known here is of no use.
+// capsOf returns the named capabilities. It ignores unknown names.
 func capsOf(names []string) (all heddle.Caps) {
 	for _, name := range names {
 		can, _ := heddle.CapOf(name)
@@ -154,7 +154,7 @@ func capsOf(names []string) (all heddle.Caps) {
 	return all
 }
 
-// told is what an agent is to do, in its own units.
+// told converts what an agent is to do to the agent's units.
 func told(p *rm.AgentWish) *api.Wish {
 	w := &api.Wish{
 		Version: p.Version, Every: int64(p.Every / heddle.Millisecond), Lease: int64(p.Lease / heddle.Millisecond), Measure: p.Measure,

@@ -1,5 +1,5 @@
-// Package httpd serves HTTP within limits: times, sizes of headers and numbers of connections. It knows nothing of
-// what is served.
+// Package httpd serves HTTP within limits: times, header sizes and numbers of connections. It does not know what is
+// served.
 package httpd
 
 import (
@@ -17,27 +17,27 @@ import (
 const (
 	headerTimeout = 5 * time.Second  // for the request line and headers
 	readTimeout   = 30 * time.Second // for the whole request
-	writeTimeout  = 90 * time.Second // for the answer, what a proxy or a long poll waits for included
+	writeTimeout  = 90 * time.Second // for the answer, including what a proxy or a long poll waits for
 	idleTimeout   = 60 * time.Second // between requests
 	stopTimeout   = 5 * time.Second  // for requests in flight when the server stops
 	maxHeader     = 32 << 10         // bytes
-	spareConns    = 8                // beyond those, for what is vital
+	spareConns    = 8                // beyond the limits, for vital paths
 )
 
-// DefaultConnsPer is how many connections are open at once from one address where it is not said.
+// DefaultConnsPer is the default maximum number of open connections from one address.
 const DefaultConnsPer = 200
 
-// Options are what servers differ in.
+// Options are the settings in which servers differ.
 type Options struct {
-	Conns      int         // the most connections open at once
+	Conns      int         // maximum number of open connections
 	PerAddress int         // of them from one address; 0: DefaultConnsPer
-	Key        string      // of heddle.yaml, which raises PerAddress
-	Vital      []string    // paths that are answered although an address has all its connections
-	TLS        *tls.Config // nil: in the clear
+	Key        string      // the key in heddle.yaml that raises PerAddress
+	Vital      []string    // paths that are served even if an address has all its connections
+	TLS        *tls.Config // nil: without TLS
 }
 
-// Serve answers requests that come to l until ctx ends, then lets those in flight finish for a moment. It
-// returns nil after that, and the error of l otherwise. It closes l.
+// Serve answers requests on l until ctx ends, then gives those in flight a moment to finish and returns nil. Otherwise
+// it returns the error of l. It closes l.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error {
 	l = &limited{Listener: l, all: o.Conns, each: cmp.Or(o.PerAddress, DefaultConnsPer), spare: spareConns}
 	if o.TLS != nil {
@@ -58,7 +58,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := server.Shutdown(stop); err != nil {
-		_ = server.Close() // the listener is closed, what is left are connections
+		_ = server.Close() // the listener is closed; only connections are left
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// A limited listener holds so many connections open at most: in all, and from one address. Above that a new connection takes
-// the place of the one that has been without a request for longest, of the address that has most. Where each has a request,
-// it is a spare one, for what is vital, up to a few of them; what is above that is closed at once.
+// A limited listener bounds the number of open connections: in total, and from one address. Beyond that, a new
+// connection replaces the one that has been without a request for longest, of the address that has most. If all of
+// those have a request, the new one is a spare for vital paths. There are a few spares; any more are closed at once.
 type limited struct {
 	net.Listener
 	all, each, spare int
@@ -50,7 +50,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		if ok {
 			return c, nil
 		}
-		_ = nc.Close() // nobody was told anything yet
+		_ = nc.Close() // nothing was sent on it yet
 	}
 }
 
@@ -61,7 +61,7 @@ func addressOf(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// take makes room for a connection, of which gone is to be closed, and reports whether there is any.
+// take makes room for a connection and reports whether there is any. If gone is not nil, the caller must close it.
 func (l *limited) take(c *counted) (gone *counted, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +73,7 @@ func (l *limited) take(c *counted) (gone *counted, ok bool) {
 	if full {
 		if gone = idlest(l.from[crowd]); gone != nil {
 			l.remove(gone)
-			c.spare = gone.spare // it has that one's place
+			c.spare = gone.spare // it takes that connection's place
 		} else if c.spare = true; len(l.from[c.addr]) >= l.each+l.spare || l.open >= l.all+l.spare {
 			return nil, false
 		}
@@ -89,7 +89,7 @@ func (l *limited) take(c *counted) (gone *counted, ok bool) {
 	return gone, true
 }
 
-// crowd is the address with most connections.
+// crowd returns the address with most connections.
 func (l *limited) crowd() (most netip.Addr) {
 	for a, conns := range l.from {
 		if len(conns) > len(l.from[most]) {
@@ -99,7 +99,7 @@ func (l *limited) crowd() (most netip.Addr) {
 	return most
 }
 
-// idlest is the connection that has been without a request for longest, nil where each has one.
+// idlest returns the connection that has been without a request for longest, or nil if all have a request.
 func idlest(conns map[*counted]struct{}) (first *counted) {
 	for c := range conns {
 		if c.busy.Load() == 0 && (first == nil || c.seen.Load() < first.seen.Load()) {
@@ -109,7 +109,7 @@ func idlest(conns map[*counted]struct{}) (first *counted) {
 	return first
 }
 
-// remove takes a connection off those that are counted, if it is among them.
+// remove stops counting a connection, if it is counted.
 func (l *limited) remove(c *counted) {
 	of := l.from[c.addr]
 	if _, there := of[c]; !there {
@@ -129,10 +129,10 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// connKey is where a request's context has its connection.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
-// remember has requests know their connection.
+// remember lets requests know their connection.
 func remember(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
@@ -140,7 +140,7 @@ func remember(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// bounded notes which connections have requests, and lets spare ones have what is vital alone.
+// bounded tracks which connections have requests, and serves only vital paths on spare ones.
 func (o *Options) bounded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := r.Context().Value(connKey{}).(*counted)

@@ -7,25 +7,26 @@ import (
 	"time"
 )
 
-// How fast an answer has to be read: an answer takes up memory until its last byte has left.
+// How fast an answer must be read: it takes up memory until its last byte has left.
 const (
 	readRate  = 64 << 10         // bytes a second
-	patience  = 10 * time.Second // that a reader may be behind
-	pacePiece = 64 << 10         // bytes of a write that has a deadline of its own
+	patience  = 10 * time.Second // how far a reader may be behind
+	pacePiece = 64 << 10         // bytes of a write with its own deadline
 )
 
-// A paced connection gives up a peer that reads more slowly than it has to. Only the time in which a write waits counts: what
-// writes may take as long as it likes.
+// A paced connection gives up on a peer that reads too slowly. Only the time that a write waits counts; the program
+// that writes may take as long as it likes.
 type paced struct {
 	net.Conn
 
 	mu    sync.Mutex
-	until time.Time     // the deadline that the server has set; zero for none
+	until time.Time     // the deadline set by the server; zero for none
 	set   time.Time     // the deadline of Conn
 	left  time.Duration // how much longer writes may wait
 }
 
-// SetWriteDeadline sets the deadline of all writes, as the server does with each request. Its reader may be behind anew.
+// SetWriteDeadline sets the deadline of all writes, as the server does for each request. It resets how far the reader
+// may be behind.
 func (c *paced) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,11 +61,11 @@ func (c *paced) writePiece(b []byte) (int, error) {
 	return n, err
 }
 
-// worth is how long so many bytes may take to be read.
+// worth returns how long reading so many bytes may take.
 func worth(bytes int) time.Duration { return time.Duration(bytes) * time.Second / readRate }
 
-// expect sets the deadline of a write. To set it costs a good part of a write, so one that is sooner serves as long as half of
-// the time is left.
+// expect sets the deadline of a write. Setting one costs a good part of a write, so an earlier deadline is kept as long
+// as it leaves at least half of the time.
 func (c *paced) expect(now time.Time, bytes int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"heddle/yarn/rest"
 )
 
-// sight returns what reports whether the one who asks may look at an application. It is nil where everybody may look at all. Who
-// looks is taken at his word, as over RPC: see [Options.Local].
+// sight returns the function that reports whether the caller may view an application. It is nil if everybody may view
+// everything. The caller's name is trusted, as over RPC: see [Options.Local].
 func (s *site) sight(r *http.Request) func(*rm.AppReport) bool {
 	if !s.Access.ACLs {
 		return nil
@@ -21,13 +21,13 @@ func (s *site) sight(r *http.Request) func(*rm.AppReport) bool {
 	return func(a *rm.AppReport) bool { return s.Access.Sees(user, a) }
 }
 
-// hides reports whether the one who asks may not look at an application.
+// hides reports whether the caller may not view an application.
 func (s *site) hides(r *http.Request, a *rm.AppReport) bool {
 	sees := s.sight(r)
 	return sees != nil && !sees(a)
 }
 
-// mask leaves of applications what the one who asks may know of them.
+// mask removes from applications what the caller may not know.
 func (s *site) mask(r *http.Request, list []rm.AppReport) error {
 	sees := s.sight(r)
 	if sees == nil {
@@ -44,7 +44,7 @@ func (s *site) mask(r *http.Request, list []rm.AppReport) error {
 	return nil
 }
 
-// visible refuses one who may not look at an application.
+// visible returns an error if the caller may not view an application.
 func (s *site) visible(r *http.Request, id ids.App) error {
 	sees := s.sight(r)
 	if sees == nil {
@@ -61,7 +61,7 @@ func (s *site) visible(r *http.Request, id ids.App) error {
 	return &oops{status: http.StatusForbidden, class: webapp + "ForbiddenException", message: message}
 }
 
-// seen makes an answer one for those alone who may look at the application in the path.
+// seen restricts an answer to callers that may view the application in the path.
 func (s *site) seen(f answerFunc) answerFunc {
 	return func(r *http.Request) (rest.Answer, error) {
 		var hidden error
@@ -71,12 +71,12 @@ func (s *site) seen(f answerFunc) answerFunc {
 		if hidden != nil && !errors.As(hidden, new(*rm.NotFound)) {
 			return rest.Answer{}, hidden
 		}
-		a, err := f(r) // which has its own words for what is not there
+		a, err := f(r) // it has its own words for what does not exist
 		return a, cmp.Or(err, hidden)
 	}
 }
 
-// shown are the containers of applications that the one who asks may look at, and how many others there are.
+// shown returns the containers of applications that the caller may view, and the number of the others.
 func (s *site) shown(r *http.Request, all []rm.ContainerReport) (list []rm.ContainerReport, masked int, err error) {
 	sees := s.sight(r)
 	if sees == nil {
@@ -104,7 +104,7 @@ func (s *site) shown(r *http.Request, all []rm.ContainerReport) (list []rm.Conta
 	return list, masked, nil
 }
 
-// hide leaves of an application what a stock ResourceManager shows those who may not look at it.
+// hide removes what a stock ResourceManager does not show to callers that may not view an application.
 func hide(a *rest.App) {
 	a.Started, a.Launched, a.Finished, a.Elapsed = 0, 0, 0, 0
 	a.AMLogs, a.AMHost, a.AMRPC, a.MasterNode, a.LogAggregation = "", "", "", "", ""

@@ -46,7 +46,7 @@ func (s *site) apps(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Root: "apps", Value: out}, nil
 }
 
-// filtered returns the applications that the query wants.
+// filtered returns the applications that match the query.
 func (s *site) filtered(r *http.Request) ([]rm.AppReport, error) {
 	q := r.URL.Query()
 	f, err := appFilter(q)
@@ -121,7 +121,7 @@ func appID(r *http.Request) (ids.App, error) {
 // appOf returns the report of the application in the path, without its requests and attempts.
 func (s *site) appOf(r *http.Request) (rm.AppReport, error) { return appBy(r, s.RM.App) }
 
-// wholeApp returns all of it.
+// wholeApp returns that report with requests and attempts.
 func (s *site) wholeApp(r *http.Request) (rm.AppReport, error) { return appBy(r, s.RM.WholeApp) }
 
 func appBy(r *http.Request, by func(context.Context, ids.App) (rm.AppReport, error)) (rm.AppReport, error) {
@@ -133,7 +133,7 @@ func appBy(r *http.Request, by func(context.Context, ids.App) (rm.AppReport, err
 	return a, missing(err, "app with id: "+id.String()+" not found")
 }
 
-// app returns an application as YARN's services show it, under a scheduler of kind capacity or fair.
+// app returns an application in the form of YARN's services, under a scheduler of kind capacity or fair.
 func (sh shaper) app(a *rm.AppReport, kind string, skip deselect) rest.App {
 	o := rest.App{
 		ID: a.ID.String(), User: a.User, Name: a.Name, Queue: a.Queue, State: string(a.State),
@@ -166,7 +166,7 @@ func (sh shaper) app(a *rm.AppReport, kind string, skip deselect) rest.App {
 	return o
 }
 
-// tracking says whether there are pages to go to, and where.
+// tracking says whether an application has web pages, and where.
 func tracking(a *rm.AppReport) (kind, url string) {
 	started := a.State == rm.AppRunning || a.State.Final()
 	switch {
@@ -183,7 +183,7 @@ func tracking(a *rm.AppReport) (kind, url string) {
 	return kind, a.TrackingURL
 }
 
-// usage fills in what the application holds: −1 when it has run and holds nothing any more.
+// usage fills in what the application holds: −1 if it has run and holds nothing any more.
 func (sh shaper) usage(o *rest.App, a *rm.AppReport, kind string, skip deselect) {
 	switch {
 	case a.Live:

@@ -38,7 +38,7 @@ func (s *site) attempts(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Root: "appAttempts", Value: out}, nil
 }
 
-// attemptID reads the attempt in the path, which must be one of the application in it.
+// attemptID reads the attempt in the path, which must belong to the application in the path.
 func attemptID(r *http.Request) (ids.Attempt, error) {
 	app, err := appID(r)
 	if err != nil {
@@ -55,7 +55,7 @@ func attemptID(r *http.Request) (ids.Attempt, error) {
 	return id, nil
 }
 
-// unreadable says in YARN's words that a text is no id.
+// unreadable says in YARN's words that a text is not an id.
 func unreadable(kind, prefix, text string) error {
 	message := "Invalid " + kind + ": " + text
 	if got, _, _ := strings.Cut(text, "_"); got != prefix {
@@ -67,7 +67,7 @@ func unreadable(kind, prefix, text string) error {
 	}
 }
 
-// missingPart says in YARN's words what of an application is missing: a part of it that is named, or all.
+// missingPart says in YARN's words what is missing: the named part of an application, or the application itself.
 func (s *site) missingPart(r *http.Request, err error, app ids.App, class, part string) error {
 	if nf := (*rm.NotFound)(nil); !errors.As(err, &nf) {
 		return err
@@ -112,7 +112,7 @@ func attemptDetail(a *rm.AttemptReport) rest.AttemptDetail {
 	return o
 }
 
-// none is YARN's text for a name or an address that there is not.
+// none is YARN's text for a name or an address that does not exist.
 const none = "N/A"
 
 func attempt(a *rm.AttemptReport) rest.Attempt {

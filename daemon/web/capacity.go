@@ -10,8 +10,8 @@ import (
 	"heddle/yarn/rest"
 )
 
-// capacityRoot returns the queues in the capacity scheduler's shape. What the core does not keep (the last run,
-// templates of queues made by themselves, node labels) stands there as the stock ResourceManager says nothing.
+// capacityRoot returns the queues in the capacity scheduler's shape. For values that the core does not keep (the last
+// run, templates of auto-created queues, node labels) it says what a stock ResourceManager says if it has none.
 func (t tree) capacityRoot() *rest.CapacityScheduler {
 	q := &t.queues[0]
 	own, _ := t.usedOf(q)
@@ -25,7 +25,7 @@ func (t tree) capacityRoot() *rest.CapacityScheduler {
 	}
 }
 
-// weight returns the weight of a queue that has one, −1 otherwise.
+// weight returns the weight of a queue, or −1 if it has none.
 func weight(q *rm.QueueReport) float32 {
 	if q.Weight < 0 {
 		return -1
@@ -33,7 +33,7 @@ func weight(q *rm.QueueReport) float32 {
 	return float32(q.Weight)
 }
 
-// normalized is a queue's part of the weights that it and its neighbours have, 0 where it has none.
+// normalized returns a queue's share of the weights of all its siblings, or 0 if it has no weight.
 func normalized(q *rm.QueueReport) float32 {
 	if q.Weight < 0 {
 		return 0
@@ -64,7 +64,7 @@ func order(q *rm.QueueReport, usual string) string {
 	return q.Configured
 }
 
-// vector is a queue's capacity for each resource, as text.
+// vector returns a queue's capacity for each resource as text.
 func (t tree) vector(q *rm.QueueReport) rest.CapacityVector {
 	value := javaFloat(float64(100*q.Capacity)) + "%"
 	if q.Weight >= 0 {
@@ -84,7 +84,7 @@ func (t tree) vector(q *rm.QueueReport) rest.CapacityVector {
 	return v
 }
 
-// javaFloat prints a number with a point in it.
+// javaFloat prints a number with a decimal point.
 func javaFloat(f float64) string {
 	s := strconv.FormatFloat(f, 'f', -1, 32)
 	if !strings.Contains(s, ".") {
@@ -163,7 +163,7 @@ func (t tree) capacityQueue(i int) rest.CapacityQueue {
 	return o
 }
 
-// usages is what is used of a leaf, with the limits for masters; of a parent, without.
+// usages returns what a queue uses, for a leaf with the limits for masters.
 func (t tree) usages(used, reserved, pending, masters rm.Amount, q *rm.QueueReport) rest.Usages {
 	u := rest.Usage{
 		Used: t.told(used), Reserved: t.told(reserved), Pending: t.told(pending),
@@ -176,7 +176,7 @@ func (t tree) usages(used, reserved, pending, masters rm.Amount, q *rm.QueueRepo
 	return rest.Usages{List: []rest.Usage{u}}
 }
 
-// leaf adds what only leaves have.
+// leaf adds the fields that only leaves have.
 func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 	all, user := t.masterLimits(q)
 	maxApps := q.MaxApps

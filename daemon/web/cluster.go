@@ -9,7 +9,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// HadoopVersion is the release of Hadoop whose protocols are spoken, as told to clients that ask.
+// HadoopVersion is the Hadoop release whose protocols are spoken, as told to clients that ask.
 const HadoopVersion = "3.4.2"
 
 // info answers GET /info.
@@ -61,7 +61,7 @@ func (sh shaper) metrics(c rm.ClusterReport) rest.ClusterMetrics {
 	}
 }
 
-// percent returns 100·a/b, 0 where there is no b.
+// percent returns 100·a/b, or 0 if b is not positive.
 func percent(a, b float64) float64 {
 	if b <= 0 {
 		return 0

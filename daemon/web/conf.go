@@ -9,15 +9,15 @@ import (
 	"unicode"
 )
 
-// A Property is one setting the daemon runs with.
+// A Property is a setting that the daemon runs with.
 type Property struct {
 	Key    string `json:"key" xml:"name"`
 	Value  string `json:"value" xml:"value"`
 	Final  bool   `json:"isFinal" xml:"final"`
-	Source string `json:"resource" xml:"source"` // the file it stands in
+	Source string `json:"resource" xml:"source"` // the file it comes from
 }
 
-// conf answers GET /conf: the settings, as JSON or in the form of a configuration file, or one of them with name=.
+// conf answers GET /conf: the settings as JSON or in the form of a configuration file, or a single one with name=.
 func (s *site) conf(w http.ResponseWriter, r *http.Request) {
 	kind := negotiate(r.Header.Values("Accept"), true)
 	switch format := r.URL.Query().Get("format"); format {
@@ -56,14 +56,14 @@ func (s *site) conf(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]any{"properties": list})
 }
 
-// telling are parts of names of settings whose values are not to be shown, as Hadoop's own list has them and a little
-// more.
+// telling matches parts of names of settings whose values must not be shown: Hadoop's own list and a little more.
 var telling = regexp.MustCompile(`(?i)secret|password|pass$|passphrase|credential|token$|oauth.*token|(access|account|encryption)\.key|private\.key`)
 
-// sensitive is the property that names more of them: regular expressions with commas or blanks between.
+// sensitive is the property that names further ones: regular expressions separated by commas or white space.
 const sensitive = "hadoop.security.sensitive-config-keys"
 
-// secrets returns which settings are not to be shown. Where what the configuration says of that cannot be read, none is.
+// secrets returns a function that reports whether a setting must not be shown. If the property sensitive cannot be
+// parsed, no setting is shown.
 func (s *site) secrets() func(key string) bool {
 	all := []*regexp.Regexp{telling}
 	for _, p := range s.Conf {

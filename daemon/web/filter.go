@@ -10,14 +10,14 @@ import (
 	"heddle/yarn/ids"
 )
 
-// everyAppState is what the states of an application may be, in YARN's order.
+// everyAppState lists the states of an application in YARN's order.
 var everyAppState = []rm.AppState{
 	rm.AppNew, rm.AppSaving, rm.AppSubmitted, rm.AppAccepted, rm.AppRunning, rm.AppFinished, rm.AppFailed, rm.AppKilled,
 }
 
 var everyFinalStatus = []rm.FinalStatus{rm.Undefined, rm.Succeeded, rm.Failed, rm.Killed, rm.Stopped}
 
-// appStates reads lists of states, in any case, with commas between them.
+// appStates parses comma-separated lists of states in any letter case.
 func appStates(values []string) ([]rm.AppState, error) {
 	var out []rm.AppState
 	for _, text := range commas(values) {
@@ -46,7 +46,7 @@ func listed[T ~string](names []T) string {
 	return b.String()
 }
 
-// commas splits values at their commas and drops what is empty.
+// commas splits values at their commas and drops empty parts.
 func commas(values []string) []string {
 	var out []string
 	for _, v := range values {
@@ -59,7 +59,7 @@ func commas(values []string) []string {
 	return out
 }
 
-// appFilter reads the parameters of GET /apps, the queue excepted.
+// appFilter reads the parameters of GET /apps except the queue.
 func appFilter(q url.Values) (rm.AppFilter, error) {
 	states, err := appStates(append(slices.Clone(q["states"]), q["state"]...))
 	if err != nil {
@@ -127,7 +127,7 @@ func timeRange(q url.Values, name string) (from, to int64, err error) {
 	return from, to, err
 }
 
-// A deselect names parts of an application that are not wanted.
+// A deselect names parts of an application that the caller does not want.
 type deselect struct {
 	requests, timeouts, appLabel, amLabel, resources bool
 }

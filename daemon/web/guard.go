@@ -10,12 +10,11 @@ import (
 	"heddle/internal/budget"
 )
 
-// maxInFlight is how many requests are worked on at once; what comes above is told to come again, unless it asks
-// how the daemon is: whoever watches it would start it again.
-// Of one address a quarter are.
+// maxInFlight is how many requests are worked on at once. Further requests are told to come again, except those for the
+// daemon's health: whoever monitors it would otherwise restart it. One address may have a quarter of them.
 const maxInFlight = 512
 
-// Vital are the paths that are answered whatever else is asked for at once.
+// Vital are the paths that are served however many other requests there are.
 var Vital = []string{"/healthz", "/readyz", "/metrics"}
 
 // traffic counts requests for /metrics.
@@ -27,8 +26,8 @@ type traffic struct {
 	byClass  [6]atomic.Uint64 // 1xx to 5xx
 }
 
-// guard puts around every handler what holds for all of them: a limit, headers, no changes from pages of other
-// sites, and a panic ends the request alone.
+// guard adds to every handler what applies to all of them: a limit, headers, no changes from pages of other sites, and
+// panics that end only the request.
 func (s *site) guard(h http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +62,7 @@ func (s *site) guard(h http.Handler) http.Handler {
 	})
 }
 
-// unslashed takes the slash off the end of a service's path: YARN answers with and without it.
+// unslashed removes the slash at the end of a service's path: YARN answers with and without it.
 func unslashed(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path := r.URL.EscapedPath(); strings.HasPrefix(path, "/ws/v1/") && strings.HasSuffix(path, "/") {
@@ -76,7 +75,7 @@ func unslashed(h http.Handler) http.Handler {
 	})
 }
 
-// recovered ends a request that panicked: with 500 if nothing was written, by closing the connection otherwise.
+// recovered ends a request that panicked: with status 500 if nothing was written, otherwise by closing the connection.
 func (s *site) recovered(rec *recorder, r *http.Request, what any) {
 	switch what {
 	case nil:
@@ -92,7 +91,7 @@ func (s *site) recovered(rec *recorder, r *http.Request, what any) {
 	http.Error(rec, "internal error; the log of the daemon says more", http.StatusInternalServerError)
 }
 
-// secure sets what browsers are told. Pages of masters bring scripts of their own: they are told less.
+// secure sets headers for browsers. Pages of masters bring their own scripts, so they get fewer.
 func secure(h http.Header, path string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
@@ -105,14 +104,14 @@ func secure(h http.Header, path string) {
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 }
 
-// A recorder remembers the status of an answer.
+// A recorder records the status of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int
 }
 
-// WriteHeader remembers the status and passes it on.
+// WriteHeader records the status and passes it on.
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
@@ -130,5 +129,5 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap returns what is behind, for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

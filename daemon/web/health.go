@@ -5,7 +5,7 @@ import "net/http"
 // healthz answers 200 while the process answers at all.
 func (s *site) healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") }
 
-// readyz answers 200 once recovery is done and every port answers, 503 before, and while the loop or the disk hangs.
+// readyz answers 200 once recovery is done and every port answers, 503 before that and while the loop or disk hangs.
 func (s *site) readyz(w http.ResponseWriter, _ *http.Request) {
 	h, status := s.RM.Health(), http.StatusOK
 	if h.Unready != "" {
@@ -15,7 +15,7 @@ func (s *site) readyz(w http.ResponseWriter, _ *http.Request) {
 	plain(w, status, h.Text())
 }
 
-// isActive answers load balancers as YARN does: this ResourceManager is the active one, there is no other.
+// isActive answers load balancers as YARN does: this ResourceManager is the active one, and there is no other.
 func (s *site) isActive(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusOK, "I am Active!")
 }

@@ -91,7 +91,7 @@ func (s *site) heddleQueues(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Shape: rest.Ours, Value: rm.Queues{List: queues}}, err
 }
 
-// mostCallers is how many callers are told of by name.
+// mostCallers is how many callers are listed by name.
 const mostCallers = 50
 
 // callers answers GET /ws/v1/heddle/callers: who asked how much.
@@ -105,7 +105,7 @@ func (s *site) callers(*http.Request) (rest.Answer, error) {
 	return rest.Answer{Shape: rest.Ours, Value: out}, nil
 }
 
-// callers are those who read, as they are sent.
+// callers lists the callers that read, in the form in which they are sent.
 type callers struct {
 	List []caller `json:"callers"`
 }

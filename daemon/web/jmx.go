@@ -10,7 +10,7 @@ import (
 	"heddle/rm"
 )
 
-// jmx answers GET /jmx with the beans that exporters read most. qry= picks some of them by name, with * for any text.
+// jmx answers GET /jmx with the beans that exporters read most. qry= selects beans by name, where * matches any text.
 func (s *site) jmx(w http.ResponseWriter, r *http.Request) {
 	beans, err := s.beans(r)
 	if err != nil {
@@ -38,7 +38,7 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_, _ = w.Write(data) // the client is gone if this fails
 }
 
-// like reports whether a bean's name is what was asked for. The properties after the last * may be any, or none after ",*".
+// like reports whether a bean's name matches a pattern. After ",*" a name may have any further properties, or none.
 func like(name, pattern string) bool {
 	matches := func(pattern string) bool {
 		escaped := strings.NewReplacer(`\`, `\\`, "[", `\[`, "/", "\x00").Replace(pattern)
@@ -50,7 +50,7 @@ func like(name, pattern string) bool {
 
 const beanPrefix = "Hadoop:service=ResourceManager,name="
 
-// beans returns cluster, queues and nodes as Hadoop's metrics name them.
+// beans returns the cluster, queues and nodes under the names that Hadoop's metrics use.
 func (s *site) beans(r *http.Request) ([]map[string]any, error) {
 	c, err := s.RM.Cluster(r.Context())
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *site) queueBean(c rm.ClusterReport, q *rm.QueueReport) map[string]any {
 	}
 }
 
-// liveNodes is the value of LiveNodeManagers: a text that is JSON in turn.
+// liveNodes returns the value of LiveNodeManagers: a string that contains JSON.
 func liveNodes(nodes []rm.NodeReport) (string, error) {
 	list := []map[string]any{}
 	for i := range nodes {

@@ -12,18 +12,18 @@ import (
 	"heddle/yarn/rest"
 )
 
-// everyNodeState is what the states of a node may be, in YARN's order.
+// everyNodeState lists the states of a node in YARN's order.
 var everyNodeState = []string{
 	"NEW", "RUNNING", "UNHEALTHY", "DECOMMISSIONED", "LOST", "REBOOTED", "DECOMMISSIONING", "SHUTDOWN",
 }
 
-// gone reports whether a node in this state holds nothing and has no pages any more.
+// gone reports whether a node in this state no longer holds anything or has pages.
 func gone(state string) bool {
 	return state == "DECOMMISSIONED" || state == "LOST" || state == "REBOOTED" || state == "SHUTDOWN"
 }
 
-// offer is what a node gives the cluster: one on its way out what runs there, and nothing more. ok is false where containers run
-// on no such node.
+// offer returns what a node gives the cluster: for a decommissioning node only what runs there. ok is false if no
+// containers can run on the node.
 func offer(n *rm.NodeReport) (total heddle.Resource, ok bool) {
 	switch n.State {
 	case "RUNNING":
@@ -47,7 +47,7 @@ func (s *site) nodes(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Root: "nodes", Value: out}, nil
 }
 
-// inStates are the nodes in the states that a request names, all where it names none.
+// inStates returns the nodes in the states that a request names, or all nodes if it names none.
 func (s *site) inStates(r *http.Request) ([]rm.NodeReport, error) {
 	wanted := commas(r.URL.Query()["states"])
 	for i, text := range wanted {
@@ -78,7 +78,7 @@ func (s *site) node(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Root: "node", Value: s.shape.node(n)}, nil
 }
 
-// nodeOf is the node that a request names.
+// nodeOf returns the node that a request names.
 func (s *site) nodeOf(r *http.Request) (*rm.NodeReport, error) {
 	text := r.PathValue("node")
 	id, err := ids.ParseNode(text)
@@ -125,7 +125,7 @@ func (sh shaper) node(n *rm.NodeReport) rest.Node {
 	return o
 }
 
-// row is a node as it is sent and printed. One that is gone holds nothing, and can do nothing.
+// row returns a node in the form in which it is sent and printed. A node that is gone holds nothing and can do nothing.
 func (sh shaper) row(n *rm.NodeReport) rm.NodeRow {
 	measured := func(u rm.Utilization) rm.Measured {
 		return rm.Measured{PhysicalMiB: int64(u.Physical), VirtualMiB: int64(u.Virtual), Vcores: math.Round(float64(u.CPU)*1000) / 1000}
@@ -141,7 +141,7 @@ func (sh shaper) row(n *rm.NodeReport) rm.NodeRow {
 	return out
 }
 
-// agent is a node's agent as it is sent and printed, nil for none.
+// agent returns a node's agent in the form in which it is sent and printed, or nil if there is none.
 func (sh shaper) agent(a *rm.AgentReport) *rm.AgentRow {
 	if a == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// optionRoutes has OPTIONS answered for all that is served so far by a method. Hadoop's own clients begin with it,
-// and take anything but 200 for a refusal to let them in.
+// optionRoutes answers OPTIONS for everything registered so far with a method. Hadoop's own clients start with OPTIONS,
+// and take any status but 200 as a refusal.
 func (s *site) optionRoutes() {
 	methods := map[string][]string{}
 	for _, pattern := range s.paths {
@@ -21,8 +21,8 @@ func (s *site) optionRoutes() {
 	}
 }
 
-// allow answers OPTIONS: it names the methods of a resource to everybody. It grants pages of other sites nothing,
-// for which it would have to name them.
+// allow answers OPTIONS with the methods of a resource, for everybody. It grants nothing to pages of other sites, since
+// it does not name them.
 func allow(methods []string) http.Handler {
 	all := []string{http.MethodOptions}
 	if slices.Contains(methods, http.MethodGet) {

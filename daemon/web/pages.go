@@ -23,20 +23,20 @@ import (
 	"heddle/yarn/ids"
 )
 
-// maxRows is how many rows a table on a page has; what is beyond is counted below it.
+// maxRows is the maximum number of rows of a table on a page; the rest is counted below it.
 const maxRows = 500
 
 //go:embed pages/*.html pages/style.css
 var pageFiles embed.FS
 
-// pages are the pages for people: plain HTML made here, without scripts.
+// pages are the pages for people: plain HTML made on the server, without scripts.
 type pages struct {
 	s     *site
 	by    map[string]*template.Template
 	style []byte
 }
 
-// newPages reads the templates. They are part of the program, so one that cannot be read is a mistake in it.
+// newPages parses the templates. They are part of the program, so a template that cannot be parsed is a bug.
 func newPages(s *site) *pages {
 	p := &pages{s: s, by: make(map[string]*template.Template)}
 	base := template.New("").Funcs(template.FuncMap{
@@ -87,10 +87,10 @@ func (p *pages) routes() {
 // A frame is what every page shows around its own content.
 type frame struct {
 	Title   string // of the window
-	Tab     string // which part of the menu is lit
+	Tab     string // the active part of the menu
 	Version string
-	State   string // how the daemon is
-	// Starting says that it has only just started: what waits is not known yet.
+	State   string // the state of the daemon
+	// Starting says that the daemon has only just started: what waits is not known yet.
 	Starting bool
 	Cluster  rm.ClusterReport
 	Now      time.Time
@@ -114,7 +114,7 @@ func (p *pages) page(f func(*http.Request) (name string, content any, err error)
 	})
 }
 
-// refuse says on a page what went wrong.
+// refuse shows an error on a page.
 func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	o := p.s.classify(r, err)
 	p.problem(w, r, o.status, strings.TrimPrefix(o.message, "java.lang.Exception: "))
@@ -175,7 +175,7 @@ func (p *pages) overview(r *http.Request) (string, any, error) {
 	return "overview", overviewPage{Apps: list, More: more, Queues: queues[:len(queues)-left], MoreQueues: left}, nil
 }
 
-// newest returns the newest applications first, as many as a table has, and how many are left out.
+// newest returns the newest applications first, as many as fit in a table, and the number of the others.
 func (p *pages) newest(r *http.Request, f rm.AppFilter) (list []rm.AppReport, more int, err error) {
 	f.Limit = maxRows
 	if list, err = p.s.RM.Apps(r.Context(), f); err != nil {
@@ -219,19 +219,19 @@ func (p *pages) apps(r *http.Request) (string, any, error) {
 	return "apps", page, nil
 }
 
-// An appPage is about one application.
+// An appPage is the page of one application.
 type appPage struct {
 	App      rm.AppReport
 	Attempts []rm.AttemptReport
 	Why      rm.Explanation
 	Past     []refusal
 	Known    []fact
-	Changed  []rm.ContainerReport // containers that are not as they were asked for
-	More     int                  // … that are left out
-	Proxied  bool                 // there are pages of the master's own to go to
+	Changed  []rm.ContainerReport // containers that differ from what was asked for
+	More     int                  // … how many are left out
+	Proxied  bool                 // the master has pages of its own to go to
 }
 
-// Idle says of an application that is not over why nothing of it is known to wait, where nothing is.
+// Idle says why nothing is known to wait in an application that is not over.
 func (p appPage) Idle(starting bool) string {
 	switch {
 	case p.Why.ComingBack:
@@ -246,13 +246,13 @@ func (p appPage) Idle(starting bool) string {
 	return "Nothing: it is being stored or taken in."
 }
 
-// A refusal is how often a reason was given so far, or nodes could not do what was wanted.
+// A refusal counts how often a reason was given so far, or nodes could not do what was wanted.
 type refusal struct {
 	Why   string
 	Times uint32
 }
 
-// byTimes lists what was counted, the most frequent first.
+// byTimes lists the reasons, the most frequent first.
 func byTimes(counts map[string]uint32) (out []refusal) {
 	for why, times := range counts {
 		out = append(out, refusal{why, times})
@@ -305,13 +305,13 @@ func (p *pages) nodes(r *http.Request) (string, any, error) {
 	return "nodes", nodesPage{nodes[:len(nodes)-more], more}, nil
 }
 
-// A nodePage is about one node.
+// A nodePage is the page of one node.
 type nodePage struct {
 	Node       rm.NodeReport
 	Agent      *rm.AgentRow // nil for none
 	Containers []rm.ContainerReport
-	More       int // containers that are left out
-	Masked     int // … because they are of applications that the reader may not look at
+	More       int // number of containers left out
+	Masked     int // … because the reader may not view their applications
 }
 
 func (p *pages) node(r *http.Request) (string, any, error) {
@@ -340,7 +340,7 @@ func (p *pages) scheduler(r *http.Request) (string, any, error) {
 	return "scheduler", queues, err
 }
 
-// attempt and container send readers to the page of the application, which shows both.
+// attempt and container redirect readers to the page of the application, which shows both.
 func (p *pages) attempt(w http.ResponseWriter, r *http.Request) {
 	id, err := ids.ParseAttempt(r.PathValue("attempt"))
 	p.toApp(w, r, id.App, err)
@@ -367,7 +367,7 @@ func (p *pages) toApp(w http.ResponseWriter, r *http.Request, app ids.App, err e
 	http.Redirect(w, r, to.String(), http.StatusFound)
 }
 
-// amountOf is what a report of an application or a queue has, or of the cluster or a node.
+// amountOf converts an amount in the report of an application or queue, or of the cluster or a node.
 func amountOf(v any) rm.Amount {
 	if r, ok := v.(heddle.Resource); ok {
 		return rm.AmountOf(r)
@@ -375,7 +375,7 @@ func amountOf(v any) rm.Amount {
 	return v.(rm.Amount)
 }
 
-// memory prints MiB as people read them.
+// memory prints MiB for people.
 func memory(v any) string {
 	mib := amountOf(v).MemoryMiB
 	if mib < 10<<10 {
@@ -384,13 +384,13 @@ func memory(v any) string {
 	return strconv.FormatFloat(float64(mib)/1024, 'f', 1, 64) + " GiB"
 }
 
-// milli prints milli-vcores as vcores, with a point only where it is needed.
+// milli prints milli-vcores as vcores, with a decimal point only if needed.
 func milli(n int64) string { return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) }
 
-// cores prints vcores, with a point only where it is needed.
+// cores prints vcores, with a decimal point only if needed.
 func cores(v any) string { return strconv.FormatFloat(amountOf(v).Vcores, 'f', -1, 64) }
 
-// when prints a moment, a dash for none.
+// when prints a time, or a dash if there is none.
 func when(ms int64) string {
 	if ms <= 0 {
 		return "–"
@@ -398,7 +398,7 @@ func when(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
 }
 
-// brief prints a moment without its year.
+// brief prints a time without its year.
 func brief(ms int64) string {
 	if ms <= 0 {
 		return "–"
@@ -406,7 +406,7 @@ func brief(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("Jan 2 15:04:05")
 }
 
-// since prints how long something takes or took.
+// since prints how long something has taken or took.
 func (p *pages) since(start, finish int64) string {
 	if start <= 0 {
 		return "–"
@@ -423,20 +423,20 @@ func (p *pages) since(start, finish int64) string {
 	return strconv.Itoa(int(d.Hours())/24) + " days"
 }
 
-// secondsText prints a length of time in seconds, with a point only where it is needed.
+// secondsText prints a duration in seconds, with a decimal point only if needed.
 func secondsText(d heddle.Span) string {
 	return strconv.FormatFloat(float64(d)/float64(heddle.Second), 'f', -1, 64) + " s"
 }
 
-// percentText prints a fraction as a whole per cent.
+// percentText prints a fraction as a whole percentage.
 func percentText(f rm.Fraction) string {
 	return strconv.Itoa(int(100*f+0.5)) + " %"
 }
 
-// limitText says a limit in a sentence.
+// limitText describes a limit in a sentence.
 func limitText(l *rm.Limit) string { return l.Text(amountText) }
 
-// short says what an ask lacks, by resource.
+// short says how much an ask lacks, by resource.
 func short(k rm.PendingAsk) (out []string) {
 	if k.Short.MemoryMiB > 0 {
 		out = append(out, "memory: one needs "+memory(k.Need)+", and at most "+memory(k.Have)+" is left for it")
@@ -450,10 +450,10 @@ func short(k rm.PendingAsk) (out []string) {
 	return out
 }
 
-// times100 prints a fraction in per cent, without the sign.
+// times100 prints a fraction as a percentage without the sign.
 func times100(f rm.Fraction) string { return strconv.FormatFloat(float64(100*f), 'f', 1, 64) }
 
-// share returns how much of total something is, as a cluster counts, 0 to 100, for bars.
+// share returns which part of total is used, as the cluster counts, from 0 to 100, for bars.
 func (p *pages) share(c rm.ClusterReport, used, total any) int {
 	dims := func(v any) heddle.Resource {
 		if a, ok := v.(rm.Amount); ok {
@@ -464,8 +464,8 @@ func (p *pages) share(c rm.ClusterReport, used, total any) int {
 	return int(100*min(1, rm.ShareOf(dims(used), dims(total), c.MemoryOnly)) + 0.5)
 }
 
-// mostIndent is how many steps style.css has for queues below queues.
+// mostIndent is the number of indentation steps that style.css has for nested queues.
 const mostIndent = 8
 
-// indent returns how many steps a queue stands below the root.
+// indent returns how many steps a queue is below the root.
 func indent(path string) int { return min(strings.Count(path, "."), mostIndent) }

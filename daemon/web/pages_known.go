@@ -9,11 +9,11 @@ import (
 	"heddle/rm"
 )
 
-// A fact is something that is known of an application, and whence.
+// A fact is something known about an application, and where it comes from.
 type fact struct{ Label, Text string }
 
-// known is what is known of an application beside its requests, how old that is, and what its nodes could not do; what
-// there is nothing to say of is left out.
+// known returns what is known about an application besides its requests, how old that is, and what its nodes could not
+// do. It leaves out what there is nothing to say about.
 func (p *pages) known(e *rm.Explanation) (out []fact) {
 	add := func(label, text string) {
 		if text != "" {
@@ -39,8 +39,8 @@ func (p *pages) known(e *rm.Explanation) (out []fact) {
 	return out
 }
 
-// changed are the containers of the newest attempt, which is the first, that are not as they were asked for, as many as a
-// table has, and how many are left out.
+// changed returns the containers of the newest attempt, which is the first, that differ from what was asked for: as
+// many as fit in a table, and the number of the others.
 func (p *pages) changed(ctx context.Context, attempts []rm.AttemptReport) (out []rm.ContainerReport, more int, err error) {
 	if len(attempts) == 0 {
 		return nil, 0, nil
@@ -65,7 +65,7 @@ func (p *pages) changed(ctx context.Context, attempts []rm.AttemptReport) (out [
 // amountText prints memory and vcores.
 func amountText(a rm.Amount) string { return memory(a) + ", " + cores(a) + " vcores" }
 
-// bytesText prints bytes as people read them.
+// bytesText prints bytes for people.
 func bytesText(n int64) string {
 	if n < 1<<20 {
 		return strconv.FormatInt(n, 10) + " bytes"

@@ -16,10 +16,10 @@ import (
 	"heddle/rm"
 )
 
-// RPC returns the figures of each RPC port, by its name: client, scheduler, tracker, admin.
+// RPC returns the figures of each RPC port by its name: client, scheduler, tracker, admin.
 type RPC map[string]func() RPCStats
 
-// RPCStats are the figures of one RPC port since it was opened.
+// RPCStats are the figures of an RPC port since it was opened.
 type RPCStats struct {
 	Conns    int    // open now
 	Accepted uint64 // connections
@@ -29,22 +29,22 @@ type RPCStats struct {
 	Panics   uint64
 	Methods  map[string]uint64 // calls by protocol/method
 	Failed   map[string]uint64 // those answered with an error
-	Refused  map[string]uint64 // connections and calls by the reason they were refused for
+	Refused  map[string]uint64 // connections and calls, by the reason of the refusal
 }
 
-// FactStats are the figures of what was found out of the jobs of one framework, from one source: their masters, or what
-// clients leave beside submissions.
+// FactStats are the figures of what was found out about the jobs of one framework from one source: their masters, or
+// what clients leave beside submissions.
 type FactStats struct {
 	Source, Framework string
-	Asked, Failed     uint64 // asks, and those of which something came to nothing
-	Requests, Bytes   uint64 // that it took
+	Asked, Failed     uint64 // asks, and those of which something failed
+	Requests, Bytes   uint64 // that the asks took
 	Seconds           float64
 }
 
 // scrapeTimeout is how long a scrape waits for the daemon.
 const scrapeTimeout = 5 * time.Second
 
-// prometheus returns the handler of /metrics, and registers what stands there.
+// prometheus returns the handler of /metrics and registers the metrics.
 func (s *site) prometheus() http.Handler {
 	s.Registry.MustRegister(
 		collectors.NewGoCollector(),
@@ -56,7 +56,7 @@ func (s *site) prometheus() http.Handler {
 	})
 }
 
-// A collector asks the daemon when it is scraped: nothing is counted twice, and nothing costs anything between.
+// A collector asks the daemon when it is scraped: nothing is counted twice, and there is no cost between scrapes.
 type collector struct{ s *site }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -129,10 +129,10 @@ var (
 	descHTTPPanics  = desc("http_panics_total", "Requests that ended in a panic.")
 )
 
-// Describe sends nothing: the collector checks itself.
+// Describe sends nothing: that makes the collector an unchecked one.
 func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect sends everything there is to tell.
+// Collect sends all metrics.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
@@ -169,7 +169,7 @@ func (m sink) counter(d *prometheus.Desc, v float64, labels ...string) {
 	m.send(d, prometheus.CounterValue, v, labels)
 }
 
-// send sends a metric. Names that users choose may hold anything: Prometheus takes UTF-8 only.
+// send sends a metric. Names that users choose may contain any bytes, but Prometheus accepts only UTF-8.
 func (m sink) send(d *prometheus.Desc, t prometheus.ValueType, v float64, labels []string) {
 	for i, l := range labels {
 		labels[i] = strings.ToValidUTF8(l, "\uFFFD")
@@ -317,7 +317,7 @@ func (s *site) collectFacts(m sink) {
 	}
 }
 
-// methodName splits protocol/method and leaves the protocol's package out.
+// methodName splits protocol/method and removes the protocol's package.
 func methodName(name string) (protocol, method string) {
 	protocol, method, _ = strings.Cut(name, "/")
 	return protocol[strings.LastIndexByte(protocol, '.')+1:], method

@@ -21,8 +21,8 @@ const (
 	proxyTimeout   = 60 * time.Second // for a whole page
 	maxProxyAnswer = 256 << 20        // bytes
 	maxRedirects   = 10
-	maxProxied     = 128 // requests at once
-	maxPerApp      = 16  // … to one application: a master that hangs keeps no others' pages waiting
+	maxProxied     = 128 // concurrent requests
+	maxPerApp      = 16  // … for one application: a master that hangs does not block other masters' pages
 	proxyPrefix    = "/proxy/"
 )
 
@@ -39,7 +39,7 @@ func newViewer(s *site) *viewer {
 	return &viewer{s: s, way: way, transport: way.Transport(), crowd: proxy.NewCrowd[ids.App](maxProxied, maxPerApp)}
 }
 
-// passed are the request headers that a master gets to see.
+// passed are the request headers that are passed on to a master.
 var passed = []string{
 	"User-Agent", "Accept", "Accept-Encoding", "Accept-Language", "Accept-Charset", "Content-Type", "Origin",
 	"Access-Control-Request-Method", "Access-Control-Request-Headers",
@@ -91,8 +91,8 @@ func (p *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.fetch(w, r.WithContext(proxy.AllowLoopback(ctx, p.way.MayLoop(app.MasterNode.Host, target))), id, target, where)
 }
 
-// fetch asks the master and passes on what it says. Redirects within the master are followed here, since its
-// address may not be reachable for the reader; all others are the reader's to follow.
+// fetch asks the master and passes on its answer. It follows redirects within the master itself, since the reader may
+// not be able to reach the master's address; all others are left to the reader.
 func (p *viewer) fetch(w http.ResponseWriter, r *http.Request, id ids.App, target, where *url.URL) {
 	for range maxRedirects {
 		resp, err := p.ask(r, where)
@@ -106,7 +106,7 @@ func (p *viewer) fetch(w http.ResponseWriter, r *http.Request, id ids.App, targe
 			p.pass(w, r, resp, id)
 			return
 		}
-		_ = resp.Body.Close() // a redirect's text is nobody's
+		_ = resp.Body.Close() // the body of a redirect is ignored
 		where = next
 	}
 	http.Error(w, "the master of "+id.String()+" redirects without end", http.StatusBadGateway)
@@ -136,7 +136,7 @@ func (p *viewer) ask(r *http.Request, where *url.URL) (*http.Response, error) {
 	return p.transport.RoundTrip(out)
 }
 
-// follow returns where a redirect leads if that is within the application, nil otherwise.
+// follow returns where a redirect leads if that is within the application, and nil otherwise.
 func (p *viewer) follow(r *http.Request, resp *http.Response, id ids.App, target *url.URL) *url.URL {
 	if resp.StatusCode/100 != 3 || r.Method == http.MethodPut {
 		return nil
@@ -155,7 +155,7 @@ func (p *viewer) follow(r *http.Request, resp *http.Response, id ids.App, target
 	return nil
 }
 
-// hop are the headers that concern one connection, or the whole site, and so do not pass.
+// hop are the headers that concern one connection or the whole site, and are therefore not passed on.
 var hop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "Set-Cookie", "Set-Cookie2", "Strict-Transport-Security", "Clear-Site-Data",

@@ -19,16 +19,16 @@ import (
 	"heddle/yarn/rest"
 )
 
-// Where the services are.
+// Paths of the services.
 const (
 	restBase   = rest.Base
 	heddleBase = rest.HeddleBase
 )
 
-// An answerFunc answers a question, or returns an error that [fail] writes.
+// An answerFunc answers a request, or returns an error that [fail] writes.
 type answerFunc func(*http.Request) (rest.Answer, error)
 
-// answer makes a handler of a question, list of one whose answer lists: only so many of those are put together at once.
+// answer makes a handler of an answerFunc, and list does so for answers that are lists: only a few are built at once.
 func (s *site) answer(f answerFunc) http.Handler { return s.answers(f, false) }
 
 func (s *site) list(f answerFunc) http.Handler { return s.answers(f, true) }
@@ -44,7 +44,7 @@ func (s *site) answers(f answerFunc, lists bool) http.Handler {
 		defer func() { reading.End(written(w)) }()
 		a, err := f(r.WithContext(ctx))
 		if err == nil {
-			err = daemon.Begin(ctx) // as it mostly has
+			err = daemon.Begin(ctx) // it mostly has already
 		}
 		if err == nil {
 			err = reading.Turn(ctx)
@@ -59,7 +59,7 @@ func (s *site) answers(f answerFunc, lists bool) http.Handler {
 	})
 }
 
-// written is how much was written of an answer.
+// written returns how many bytes of an answer were written.
 func written(w http.ResponseWriter) int {
 	if rec, ok := w.(*recorder); ok {
 		return rec.bytes
@@ -67,21 +67,21 @@ func written(w http.ResponseWriter) int {
 	return 0
 }
 
-// busy tells somebody to try again.
+// busy tells the caller to try again.
 func (s *site) busy(w http.ResponseWriter) {
 	s.traffic.refused.Add(1)
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, "too many requests at once; try again", http.StatusServiceUnavailable)
 }
 
-// addressOf is where a request comes from.
+// addressOf returns the address a request comes from.
 func addressOf(r *http.Request) netip.Addr {
 	a, _ := netip.ParseAddrPort(r.RemoteAddr) // none in a test
 	return a.Addr().Unmap()
 }
 
-// takesUp is about how many bytes a value takes up in lists, so many levels down, without texts: those are mostly of what it
-// tells of, and have their room anyway.
+// takesUp estimates how many bytes a value takes up in lists, down to so many levels. It leaves out texts: most of them
+// belong to the reported objects, and take up memory anyway.
 func takesUp(v reflect.Value, levels int) (n int64) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -92,37 +92,37 @@ func takesUp(v reflect.Value, levels int) (n int64) {
 		for i := range v.NumField() {
 			switch f := v.Field(i); f.Kind() {
 			case reflect.Pointer, reflect.Interface, reflect.Struct, reflect.Slice:
-				if v.Type().Field(i).Tag.Get("json") != "-" { // otherwise it is not told
+				if v.Type().Field(i).Tag.Get("json") != "-" { // otherwise it is not sent
 					n += takesUp(f, levels)
 				}
-			default: // it has its room in the struct
+			default: // it is part of the struct
 			}
 		}
 	case reflect.Slice:
-		n = 2 * int64(v.Len()) * int64(v.Type().Elem().Size()) // as it is told, and as it was reported
+		n = 2 * int64(v.Len()) * int64(v.Type().Elem().Size()) // in the form that is sent, and in the form that was reported
 		if k := v.Type().Elem().Kind(); levels > 0 && (k == reflect.Struct || k == reflect.Pointer || k == reflect.Slice) {
 			for i := range v.Len() {
 				n += takesUp(v.Index(i), levels-1)
 			}
 		}
-	default: // it has its room in what it is in
+	default: // it is part of what contains it
 	}
 	return n
 }
 
-// An oops is an error with its status and the class YARN's clients know it by.
+// An oops is an error with its status and the class by which YARN's clients know it.
 type oops struct {
 	status  int
 	class   string // with its package
 	message string
-	plain   bool // as text, as YARN answers some refusals
+	plain   bool // as text, like YARN's answer to some refusals
 }
 
 func (e *oops) Error() string { return e.message }
 
 const webapp = "org.apache.hadoop.yarn.webapp."
 
-// badRequest and notFound carry the prefix that YARN's own web exceptions have.
+// badRequest and notFound add the prefix of YARN's own web exceptions.
 func badRequest(message string) error {
 	return &oops{status: http.StatusBadRequest, class: webapp + "BadRequestException", message: "java.lang.Exception: " + message}
 }
@@ -131,12 +131,12 @@ func notFound(message string) error {
 	return &oops{status: http.StatusNotFound, class: webapp + "NotFoundException", message: "java.lang.Exception: " + message}
 }
 
-// illegalArgument is what YARN says of some values that cannot be read.
+// illegalArgument is YARN's error for some unreadable values.
 func illegalArgument(message string) error {
 	return &oops{status: http.StatusBadRequest, class: "java.lang.IllegalArgumentException", message: message}
 }
 
-// fail writes an error in the shape YARN's clients know.
+// fail writes an error in the shape that YARN's clients know.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	o := s.classify(r, err)
 	if errors.Is(err, daemon.ErrBusy) {
@@ -153,7 +153,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}}, nil)
 }
 
-// classify says what an error is over HTTP. YARN answers 503 to whatever it has no better word for.
+// classify returns the HTTP form of an error. YARN answers 503 to everything it has no better word for.
 func (s *site) classify(r *http.Request, err error) *oops {
 	var (
 		known   *oops
@@ -191,12 +191,12 @@ func (s *site) classify(r *http.Request, err error) *oops {
 }
 
 var zippers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is one there is
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
 	return z
 }}
 
-// write writes an answer as JSON or XML, packed if the caller takes that. It is put together in the turns of reading, nil for
-// none: a caller that takes its time holds up nobody.
+// write writes an answer as JSON or XML, compressed if the caller accepts that. The answer is built in the turns of
+// reading, which may be nil, so that a slow caller holds nobody up.
 func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.Answer, reading *daemon.Reading) {
 	h := w.Header()
 	h.Add("Vary", "Accept")
@@ -240,7 +240,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	}
 }
 
-// packed is what is written into a zipper, by turns of what goes in: ten times as much as comes out.
+// packed writes to a gzip writer, and takes turns by the uncompressed bytes, which are ten times the compressed ones.
 type packed struct {
 	z     *gzip.Writer
 	turns *daemon.TurnWriter
@@ -259,8 +259,8 @@ const (
 	typeXML  = "application/xml"
 )
 
-// negotiate returns the type that is accepted most, JSON where both are alike, or "" where neither is. XML is only
-// considered where there is some.
+// negotiate returns the type that is accepted most: JSON if both are accepted equally, or "" if neither is. It
+// considers XML only if hasXML is set.
 func negotiate(accept []string, hasXML bool) string {
 	asJSON, asXML, some := 0.0, 0.0, false
 	for part := range items(accept) {
@@ -286,7 +286,7 @@ func negotiate(accept []string, hasXML bool) string {
 	return ""
 }
 
-// accepts reports whether a coding is among those accepted.
+// accepts reports whether a coding is among the accepted ones.
 func accepts(header []string, coding string) bool {
 	for part := range items(header) {
 		if name, q := quality(part); name == coding && q > 0 {
@@ -296,7 +296,7 @@ func accepts(header []string, coding string) bool {
 	return false
 }
 
-// items yields what stands between the commas of a header, a limited number of them.
+// items yields the comma-separated parts of a header, up to a maximum number.
 func items(header []string) func(func(string) bool) {
 	const most = 64
 	return func(yield func(string) bool) {

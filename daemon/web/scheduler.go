@@ -14,7 +14,7 @@ const (
 	fair     = "fair"
 )
 
-// scheduler answers GET /scheduler, in the shape of the scheduler whose configuration the queues come from.
+// scheduler answers GET /scheduler, in the shape of the scheduler from whose configuration the queues come.
 func (s *site) scheduler(r *http.Request) (rest.Answer, error) {
 	c, err := s.RM.Cluster(r.Context())
 	if err != nil {
@@ -37,15 +37,15 @@ func (s *site) scheduler(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Root: "scheduler", Value: rest.Scheduler{Info: info}}, nil
 }
 
-// A tree is the queues of one moment. Queues are named by their index, the root is 0.
+// A tree is the queues at one moment. Queues are named by their index; the root is 0.
 type tree struct {
 	shaper
 	cluster rm.ClusterReport
 	queues  []rm.QueueReport
 }
 
-// children returns the indexes of the queues below one; a child of the wrong order is left out, so that no
-// mistake elsewhere becomes an endless tree here.
+// children returns the indices of the queues below one. It leaves out a child whose index is not greater, so that a bug
+// elsewhere cannot cause an endless tree here.
 func (t tree) children(i int) []int {
 	var out []int
 	for _, id := range t.queues[i].Children {
@@ -56,13 +56,13 @@ func (t tree) children(i int) []int {
 	return out
 }
 
-// fairQueue returns a queue and what is below it in the fair scheduler's shape. The shares it is entitled to are
-// those of its configuration: what it may have at least where every queue has work.
+// fairQueue returns a queue and those below it in the fair scheduler's shape. The shares it is entitled to come from
+// its configuration: what it may have at least if every queue has work.
 func (t tree) fairQueue(i int) rest.FairQueue {
 	q := &t.queues[i]
 	steady := q.Guaranteed(t.cluster.Total)
 	minimum, maximum := q.Bounds(t.cluster.Total)
-	var masters, mastersMost heddle.Resource // YARN counts masters in leaves alone
+	var masters, mastersMost heddle.Resource // YARN counts masters only in leaves
 	if q.Leaf {
 		masters, mastersMost = t.dims(q.Masters), max(0, q.AMShare).Of(steady)
 	}
@@ -91,7 +91,7 @@ func (t tree) fairQueue(i int) rest.FairQueue {
 	return o
 }
 
-// usedOf returns how much of what a queue is entitled to it uses, in per cent, and how much of the cluster.
+// usedOf returns how much of its entitlement a queue uses, and how much of the cluster, both in per cent.
 func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
 	share := rm.ShareOf(t.dims(q.Used).Plus(t.dims(q.Reserved)), t.cluster.Total, t.cluster.MemoryOnly)
 	if q.Absolute > 0 {
@@ -100,7 +100,7 @@ func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
 	return own, float32(share) * 100
 }
 
-// limits of a leaf for its masters: of all together and of one user.
+// masterLimits returns the limits of a leaf for its masters: of all together, and of one user.
 func (t tree) masterLimits(q *rm.QueueReport) (all, user heddle.Resource) {
 	share := max(0, q.AMShare)
 	all = share.Of(q.Ceiling(t.cluster.Total))
@@ -111,7 +111,7 @@ func (t tree) masterLimits(q *rm.QueueReport) (all, user heddle.Resource) {
 	return all, (share * rm.Fraction(part)).Of(q.Guaranteed(t.cluster.Total)).Min(all)
 }
 
-// userLimit is what one user of a leaf may have at most.
+// userLimit returns how much one user of a leaf may have.
 func (t tree) userLimit(q *rm.QueueReport) heddle.Resource {
 	guaranteed, most := q.Guaranteed(t.cluster.Total), q.Ceiling(t.cluster.Total)
 	if q.UserFactor < 0 || guaranteed.IsZero() {

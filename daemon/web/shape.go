@@ -9,13 +9,13 @@ import (
 	"heddle/yarn/rest"
 )
 
-// A shaper turns reports into the shapes of package rest.
+// A shaper converts reports to the shapes of package rest.
 type shaper struct {
 	now   func() time.Time
-	extra []string // names of the two further resources
+	extra []string // names of the two additional resources
 }
 
-// vcores rounds milli-vcores up to what YARN can say.
+// vcores rounds milli-vcores up to whole vcores, which is all that YARN can express.
 func vcores(milli int64) int64 {
 	if milli < 0 {
 		return milli / 1000
@@ -36,13 +36,13 @@ func (sh shaper) resource(r heddle.Resource) rest.Resource {
 	return rest.NewResource(r[heddle.Memory], vcores(r[heddle.CPU]), extra...)
 }
 
-// dims is an amount of a report, to calculate with.
+// dims converts an amount of a report to one to calculate with.
 func (sh shaper) dims(a rm.Amount) heddle.Resource { return a.Resource(sh.extra...) }
 
-// told is an amount of a report, in YARN's shape.
+// told converts an amount of a report to YARN's shape.
 func (sh shaper) told(a rm.Amount) rest.Resource { return sh.resource(sh.dims(a)) }
 
-// elapsed returns how long something runs or ran, in milliseconds.
+// elapsed returns how long something has run or ran, in milliseconds.
 func (sh shaper) elapsed(start, finish int64) int64 {
 	switch {
 	case start <= 0:
@@ -53,7 +53,7 @@ func (sh shaper) elapsed(start, finish int64) int64 {
 	return max(0, finish-start)
 }
 
-// seconds is what an application used, by resource.
+// seconds returns what an application used, by resource.
 func seconds(memory, vcore int64) rest.Entries {
 	return rest.Entries{
 		{Key: "memory-mb", Value: strconv.FormatInt(memory, 10)},
@@ -61,7 +61,7 @@ func seconds(memory, vcore int64) rest.Entries {
 	}
 }
 
-// lifetime is when an application is ended, as YARN writes that.
+// lifetime returns when an application is ended, in YARN's form.
 func (sh shaper) lifetime(a rm.AppReport) rest.Timeout {
 	if a.Lifetime <= 0 {
 		return rest.Timeout{Type: lifetimeType, Expiry: "UNLIMITED", Remaining: -1}

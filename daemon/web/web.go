@@ -1,9 +1,8 @@
-// Package web is the daemon's HTTP side: YARN's web services under /ws/v1/cluster and our own under
-// /ws/v1/heddle, the proxy to the pages of ApplicationMasters, small pages for people, Prometheus metrics and
-// health checks.
+// Package web is the daemon's HTTP side: YARN's web services under /ws/v1/cluster and our own under /ws/v1/heddle, the
+// proxy to the pages of ApplicationMasters, small pages for people, Prometheus metrics and health checks.
 //
-// It knows nothing of scheduling, of storage and of the other protocols: it turns requests into calls of [RM]
-// and reports into answers.
+// It knows nothing about scheduling, storage or the other protocols: it turns requests into calls of [RM] and reports
+// into answers.
 package web
 
 import (
@@ -22,7 +21,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// An RM is what this package needs of the daemon.
+// An RM is the part of the daemon that this package needs.
 type RM interface {
 	Apps(context.Context, rm.AppFilter) ([]rm.AppReport, error)
 	App(context.Context, ids.App) (rm.AppReport, error)
@@ -47,38 +46,38 @@ type RM interface {
 	Health() daemon.Health
 }
 
-// Options are what [New] is made of. RM is required; everything else may be empty.
+// Options are the parameters of [New]. RM is required; everything else may be empty.
 type Options struct {
 	RM       RM
-	Registry *prometheus.Registry // for /metrics; nil for one of its own
+	Registry *prometheus.Registry // for /metrics; nil creates one
 	RPC      RPC                  // figures of the RPC ports, for /metrics
-	Readers  *daemon.Readers      // whose requests come in turn; nil where nobody waits
-	Facts    func() []FactStats   // figures of what is found out of jobs, for /metrics
+	Readers  *daemon.Readers      // whose requests take turns; nil if no request waits for a turn
+	Facts    func() []FactStats   // figures of what is found out about jobs, for /metrics
 	Log      *slog.Logger
 	Now      func() time.Time // nil for time.Now
 
-	Desk *budget.Desk // where answers are put together; nil for one of its own
+	Desk *budget.Desk // where answers are built; nil creates one
 
 	Version string     // of the program
 	BuiltOn string     // when it was built
 	Store   string     // what the state is kept in
-	Conf    []Property // for /conf; values that are secret are not to be in it
+	Conf    []Property // for /conf; must not contain secret values
 
-	// Access is who may look at applications: what others see of them is masked or refused.
+	// Access decides who may view applications: for others they are masked or refused.
 	Access daemon.Access
-	// Local says that only this machine reaches the server: who changes something is then who he says he is with the
-	// query parameter user.name. Without it nobody is known, and whatever changes something is refused. Who looks is
-	// taken at his word either way.
+	// Local says that only this machine reaches the server. Then the caller of a change is the user that the query
+	// parameter user.name names. Otherwise no caller is known, and every change is refused. For reads, user.name is
+	// trusted either way.
 	Local bool
-	// ClientAddress is where YARN's clients are served, for those whose changes are not taken here.
+	// ClientAddress is where YARN's clients are served, for callers whose changes are not accepted here.
 	ClientAddress string
-	// WebHost is host:port as clients reach the server. It stands in links, and pages of the proxy may
-	// send their readers there.
+	// WebHost is the host:port at which clients reach the server. It appears in links, and the proxy's pages may
+	// redirect their readers to it.
 	WebHost string
-	// ProxySource is the address the proxy calls masters from: the one of WebHost, which is what they
-	// expect. The zero address leaves it to the system.
+	// ProxySource is the address from which the proxy calls masters: that of WebHost, which is what they expect. The
+	// zero address leaves the choice to the system.
 	ProxySource netip.Addr
-	// Private are ports of this machine that the proxy never connects to: the daemon's own.
+	// Private are ports of this machine that the proxy never connects to: the daemon's own ports.
 	Private []uint16
 
 	ExtraResources []string // names of heddle.Extra1 and Extra2
@@ -86,10 +85,10 @@ type Options struct {
 
 // Limits of the server.
 const (
-	answerTimeout = 20 * time.Second // for the daemon to say what is asked
+	answerTimeout = 20 * time.Second // for the daemon to answer a request
 	maxBody       = 2 << 20          // bytes of a request's body
 	maxUserName   = 256              // bytes
-	defaultMemory = 64 << 20         // bytes of all answers, where no desk is given
+	defaultMemory = 64 << 20         // bytes of all answers if there is no desk
 )
 
 // A site answers requests.
@@ -104,14 +103,14 @@ type site struct {
 	traffic traffic
 }
 
-// New returns the handler of everything the package serves. It panics when the registry already has the
-// daemon's metrics: a registry serves one daemon.
+// New returns the handler of everything the package serves. It panics if the registry already has the daemon's metrics:
+// a registry serves one daemon.
 func New(o Options) http.Handler {
 	s := newSite(o)
 	return s.guard(s.mux)
 }
 
-// Routes are the patterns of all that is served, but for OPTIONS, which is answered for each of them.
+// Routes returns the patterns of everything that is served, except OPTIONS, which is answered for each of them.
 func Routes() []string { return newSite(Options{}).paths }
 
 func newSite(o Options) *site {
@@ -146,7 +145,7 @@ func (s *site) handle(pattern string, h http.Handler) {
 
 func (s *site) handleFunc(pattern string, f http.HandlerFunc) { s.handle(pattern, f) }
 
-// serviceRoutes are YARN's web services.
+// serviceRoutes registers YARN's web services.
 func (s *site) serviceRoutes() {
 	get := func(path string, f answerFunc) { s.handle("GET "+restBase+path, s.answer(f)) }
 	list := func(path string, f answerFunc) { s.handle("GET "+restBase+path, s.list(f)) }
@@ -179,7 +178,7 @@ func (s *site) serviceRoutes() {
 	s.handleFunc("/ws/", s.noService)
 }
 
-// heddleRoutes are our own web services.
+// heddleRoutes registers our own web services.
 func (s *site) heddleRoutes() {
 	s.handle("GET "+heddleBase+"/apps", s.list(s.heddleApps))
 	s.handle("GET "+heddleBase+"/apps/{app}", s.answer(s.heddleApp))
@@ -192,7 +191,7 @@ func (s *site) heddleRoutes() {
 	s.handle("GET "+heddleBase+"/callers", s.answer(s.callers))
 }
 
-// otherRoutes are pages, the proxy and what machines ask.
+// otherRoutes registers the pages, the proxy, and what is meant for machines.
 func (s *site) otherRoutes() {
 	s.handle("/proxy/", s.viewer)
 	s.handleFunc("GET /healthz", s.healthz)

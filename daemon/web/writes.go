@@ -21,12 +21,10 @@ import (
 	"heddle/yarn/rest"
 )
 
-// A changeFunc changes something on behalf of somebody and returns the status of its answer, or 0 where there was
-// nothing to change.
+// A changeFunc makes a change on behalf of a user and returns the status of its answer, or 0 if nothing had to change.
 type changeFunc func(r *http.Request, who daemon.Actor) (int, rest.Answer, error)
 
-// change makes a handler of a change: it is for callers who are known, and for programs only. The log says what
-// became of it.
+// change makes a handler of a changeFunc, for known callers and programs only. The log says what became of the change.
 func (s *site) change(f changeFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(daemon.WithCaller(r.Context(), addressOf(r).String()), answerTimeout)
@@ -44,7 +42,7 @@ func (s *site) change(f changeFunc) http.Handler {
 	})
 }
 
-// operations are what changes are called in the log, by their patterns. What is not here changes nothing yet.
+// operations maps patterns to the names of changes in the log. Patterns that are missing here change nothing yet.
 var operations = map[string]string{
 	"PUT " + restBase + "/apps/{app}/state":    daemon.OpKill,
 	"PUT " + restBase + "/apps/{app}/queue":    daemon.OpMove,
@@ -53,7 +51,7 @@ var operations = map[string]string{
 	"POST " + restBase + "/apps":               daemon.OpSubmit,
 }
 
-// audit leaves a line that says what became of a request for a change, if it is one.
+// audit logs what became of a request, if it is a request for a change.
 func (s *site) audit(r *http.Request, err error) {
 	_, pattern := s.mux.Handler(r)
 	operation, ok := operations[pattern]
@@ -73,8 +71,8 @@ func (s *site) audit(r *http.Request, err error) {
 
 func (s *site) asUser(f changeFunc, r *http.Request) (int, rest.Answer, error) {
 	if r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != "" {
-		// The pages here change nothing, and what the proxy shows has the same origin as they have: a change
-		// that a browser sends comes from a page that should not send one.
+		// The pages here change nothing, and the pages shown by the proxy have the same origin: a change that a browser
+		// sends comes from a page that should not send one.
 		return 0, rest.Answer{}, &oops{
 			status: http.StatusForbidden, class: webapp + "ForbiddenException",
 			message: "changes are not taken from browsers; use the yarn or heddle command, or curl",
@@ -90,7 +88,7 @@ func (s *site) asUser(f changeFunc, r *http.Request) (int, rest.Answer, error) {
 	return f(r, daemon.Actor{User: user})
 }
 
-// user returns who changes something, or "" where nobody vouches for it.
+// user returns the user who makes a change, or "" if nobody vouches for the name.
 func (s *site) user(r *http.Request) string {
 	if !s.Local {
 		return ""
@@ -105,7 +103,7 @@ func (s *site) user(r *http.Request) string {
 	return named(r)
 }
 
-// named is who the caller says that he is; "" for nobody.
+// named returns the user name that the caller gives; "" for none.
 func named(r *http.Request) string {
 	name := r.URL.Query().Get("user.name")
 	if len(name) > maxUserName || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
@@ -144,7 +142,7 @@ func read(r *http.Request, root string, v any) error {
 	return nil
 }
 
-// refused is how YARN answers a change that an access check turned down.
+// refused returns YARN's answer to a change that an access check rejected.
 func refused(err error, do string, who daemon.Actor) error {
 	if d := (*rm.Denied)(nil); errors.As(err, &d) {
 		return &oops{status: http.StatusForbidden, plain: true, message: "Unauthorized attempt to " + do + " by remote user " + who.User}
@@ -269,7 +267,7 @@ func (s *site) newApplication(r *http.Request, who daemon.Actor) (int, rest.Answ
 	}}, nil
 }
 
-// submit refuses POST /apps: an application submitted over plain HTTP runs a command that nobody vouches for.
+// submit rejects POST /apps: an application submitted over plain HTTP runs a command that nobody vouches for.
 func (s *site) submit(w http.ResponseWriter, r *http.Request) {
 	err := &oops{
 		status: http.StatusForbidden, class: webapp + "ForbiddenException",
@@ -280,7 +278,7 @@ func (s *site) submit(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, err)
 }
 
-// noService answers what is not served under /ws.
+// noService answers requests under /ws that are not served.
 func (s *site) noService(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, notFound(r.Method+" "+r.URL.Path+" is not served"))
 }
