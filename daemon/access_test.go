@@ -6,8 +6,8 @@ import (
 	"heddle/rm"
 )
 
-// Administrators are those named, those of a group named, and the owner; who may look is whom the application or its queue
-// names beside them and its owner, where that is checked.
+// Administrators are the named users, the members of named groups, and the owner. If it is checked, only they, an
+// application's owner, and those named by the application or its queue may view it.
 func TestAccess(t *testing.T) {
 	groups := func(user string) []string {
 		return map[string][]string{"bob": {"ops"}, "eve": {"staff"}, "gus": {"watch"}}[user]

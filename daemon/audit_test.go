@@ -13,7 +13,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// What a caller chooses takes one line and no more, whatever is in it, and says nothing in another's name.
+// A caller's text takes exactly one line, whatever it contains, and cannot speak in another's name.
 func TestDeed(t *testing.T) {
 	app := ids.App{Cluster: 1, Seq: 2}
 	attempt := ids.Attempt{App: app, N: 3}
@@ -63,7 +63,7 @@ func TestDeed(t *testing.T) {
 	}
 }
 
-// Every end of an application leaves one line.
+// Every end of an application is logged in one line.
 func TestEndsAreLogged(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		n := w.node("n1", 8192, 8)
@@ -108,7 +108,7 @@ func TestEndsAreLogged(t *testing.T) {
 	})
 }
 
-// What nodes are told to make of containers leaves a line: one container with its owner, many with how many they are.
+// Container changes that nodes are told to make are logged: one container with its owner, several with their number.
 func TestAlteredAreLogged(t *testing.T) {
 	e := rm.Altered{
 		Node: ids.Node{Host: "n1", Port: 8041}, What: rm.Parked, Agent: true, Containers: 1, User: "ann", Policy: "control: ikayak.suspend",

@@ -146,8 +146,7 @@ func (a *auth) set(ring rm.Ring, k secrets) {
 }
 
 // signing returns the key that signs new tokens. If the ResourceManager itself checks the tokens, that is the next key,
-// since every master then gets a new token. If nodes check them, the current key signs until every node has the next
-// one.
+// since every master then gets a new token. If nodes check them, the current key signs until all nodes have the next.
 func (a *auth) signing(ring rm.Ring) token.Key {
 	a.mu.RLock()
 	defer a.mu.RUnlock()

@@ -17,7 +17,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// said says something as the loop does, which the benchmark itself is, and returns the answer.
+// said passes a message to the machine as the loop does, which is the benchmark itself, and returns the answer.
 func said[T any](b testing.TB, r *RM, with func(rm.Call) rm.Message) (v T) {
 	b.Helper()
 	r.last++
@@ -31,10 +31,10 @@ func said[T any](b testing.TB, r *RM, with func(rm.Call) rm.Message) (v T) {
 	return v
 }
 
-// drain has the loop, which the benchmark itself is, do what waits.
+// drain lets the loop, which is the benchmark itself, do what waits.
 func (r *RM) drain() { r.turn(nil) }
 
-// large is a ResourceManager with so many nodes, whose loop is the benchmark itself.
+// large returns a ResourceManager with a number of nodes; its loop is the benchmark itself.
 func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
 	b.Helper()
 	r, err := New(Options{Config: testConfig(), Scheduler: testScheduler(b, profile), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
@@ -57,7 +57,7 @@ func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
 	return r, list
 }
 
-// submitted is an application that is being stored, in a queue.
+// submitted returns an application in a queue that is being stored.
 func submitted(b testing.TB, r *RM, kind, queue string) ids.App {
 	b.Helper()
 	id := said[rm.NewAppID](b, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: "ann"} }).ID
@@ -71,7 +71,7 @@ func submitted(b testing.TB, r *RM, kind, queue string) ids.App {
 	return id
 }
 
-// queued is an application that was submitted.
+// queued returns a submitted application.
 func queued(b testing.TB, r *RM, kind string) ids.App {
 	b.Helper()
 	id := submitted(b, r, kind, "root.default")
@@ -79,7 +79,7 @@ func queued(b testing.TB, r *RM, kind string) ids.App {
 	return id
 }
 
-// begun is an application whose master runs and has registered.
+// begun returns an application whose master runs and has registered.
 func begun(b testing.TB, r *RM) *am {
 	b.Helper()
 	m := &am{call: &rpc.Call{Identity: rm.Caller{Attempt: ids.Attempt{App: queued(b, r, "MAPREDUCE"), N: 1}}}}
@@ -90,7 +90,7 @@ func begun(b testing.TB, r *RM) *am {
 	return m
 }
 
-// allocates is one call of a master.
+// allocates makes one call of a master.
 func (m *am) allocates(b testing.TB, r *RM, q *wire.AllocateRequest) *wire.AllocateResponse {
 	b.Helper()
 	q.ResponseId = &m.resp
@@ -103,7 +103,7 @@ func (m *am) allocates(b testing.TB, r *RM, q *wire.AllocateRequest) *wire.Alloc
 	return p
 }
 
-// filled is a cluster whose nodes run, and have reported, all that a master was granted of so many containers.
+// filled returns a cluster whose nodes run, and have reported, all that a master was granted of count containers.
 func filled(b testing.TB, profile string, nodes int, mem int64, count, least int) (*RM, []*nm) {
 	b.Helper()
 	r, list := large(b, profile, nodes, mem)
@@ -133,13 +133,13 @@ func filled(b testing.TB, profile string, nodes int, mem int64, count, least int
 	return r, list
 }
 
-// full is a cluster of 10,000 nodes with two containers each, but for what the profile holds back.
+// full returns a cluster of 10,000 nodes with two containers each, except for what the profile holds back.
 func full(b *testing.B, profile string) (*RM, []*nm) {
 	b.Helper()
 	return filled(b, profile, 10_000, 2048, 19_999, 18_000) // profile heddle holds a tenth back for small jobs
 }
 
-// report is what a node says of the containers it runs.
+// report sends a heartbeat with the containers that a node runs.
 func (n *nm) report(b testing.TB, r *RM) {
 	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: &n.resp}
 	for id := range n.conts {
@@ -153,8 +153,8 @@ func (n *nm) report(b testing.TB, r *RM) {
 	})).GetResponseId()
 }
 
-// BenchmarkHeartbeat is one report of a node with two containers, in a cluster of 10,000 that is full, where nobody
-// waits and where many do.
+// BenchmarkHeartbeat measures one heartbeat of a node with two containers in a full cluster of 10,000 nodes, with no
+// waiting applications and with many.
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, waiting := range []int{0, 1000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
@@ -170,7 +170,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 	}
 }
 
-// BenchmarkAllocate is one call of a master that asks for four containers, is given them and gives them back.
+// BenchmarkAllocate measures one call of a master that asks for four containers, gets them and gives them back.
 func BenchmarkAllocate(b *testing.B) {
 	for _, profile := range []string{"capacity", "heddle"} {
 		b.Run(profile, func(b *testing.B) {
@@ -192,8 +192,8 @@ func BenchmarkAllocate(b *testing.B) {
 	}
 }
 
-// BenchmarkCreateQueue is an application in a queue that its placement creates, where 10,000 nodes run 20,000
-// containers: all of them are told to a new core.
+// BenchmarkCreateQueue measures placing an application in a queue that its placement creates, while 10,000 nodes run
+// 20,000 containers: a new core is told all of them.
 func BenchmarkCreateQueue(b *testing.B) {
 	r, _ := full(b, "fair")
 	for i := 0; b.Loop(); i++ {
@@ -205,8 +205,8 @@ func BenchmarkCreateQueue(b *testing.B) {
 	}
 }
 
-// BenchmarkReads is what reading costs beside 10,000 applications that wait for their masters and 1,000 nodes: in the loop, a
-// view after one application has changed and one question what an application waits for; outside of it, lists.
+// BenchmarkReads measures reads with 10,000 applications that wait for their masters and 1,000 nodes: in the loop, a
+// view after one application has changed, and one question what an application waits for; outside it, lists.
 func BenchmarkReads(b *testing.B) {
 	r, _ := large(b, "capacity", 1000, 2048)
 	var all []ids.App
@@ -242,7 +242,7 @@ func BenchmarkReads(b *testing.B) {
 	}
 }
 
-// BenchmarkExpire is one look at what may have expired, where 10,000 nodes run 100,000 containers and nothing has.
+// BenchmarkExpire measures one check for expiry with 10,000 nodes and 100,000 containers, of which none has expired.
 func BenchmarkExpire(b *testing.B) {
 	r, _ := filled(b, "fifo", 10_000, 11*1024, 100_000, 100_000)
 	for b.Loop() {
@@ -250,7 +250,7 @@ func BenchmarkExpire(b *testing.B) {
 	}
 }
 
-// BenchmarkChange is the way of one change through its lane, of a caller of one or of 100, without what the machine does.
+// BenchmarkChange measures how one change passes its lane, with one caller and with 100, without the machine's work.
 func BenchmarkChange(b *testing.B) {
 	for _, callers := range []int{1, 100} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {

@@ -14,7 +14,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// pass has so much time go by, in which a master, if there is one, and nodes go on reporting.
+// pass lets time pass while a master, if there is one, and nodes go on sending heartbeats.
 func (w *world) pass(d time.Duration, m *am, nodes ...*nm) {
 	w.Helper()
 	for end := time.Now().Add(d); ; time.Sleep(min(30*time.Second, time.Until(end))) {
@@ -31,7 +31,7 @@ func (w *world) pass(d time.Duration, m *am, nodes ...*nm) {
 	}
 }
 
-// A node that leaves gracefully is gone when its time is over, whatever runs there.
+// A node that leaves gracefully is gone when its timeout is over, whatever runs there.
 func TestDecommissionTimesOut(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		_, m, home, n := w.job("SPARK")
@@ -55,7 +55,7 @@ func TestDecommissionTimesOut(t *testing.T) {
 	})
 }
 
-// An application lives for as long as it said, or as long as it was given since: more or less.
+// An application lives for the lifetime it asked for, or the shorter or longer one it was given since.
 func TestLifetimes(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		_, m, home, n := w.job("SPARK")

@@ -10,7 +10,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// slowFacts are found out when somebody says so.
+// slowFacts answers when a test says so.
 type slowFacts struct {
 	asked, ended atomic.Int32
 	now          chan struct{}
@@ -35,7 +35,7 @@ func (f *slowFacts) Ask(ctx context.Context, q *rm.AskMaster) *rm.MasterTold {
 	return &rm.MasterTold{Attempt: q.Attempt}
 }
 
-// What the machine wants to know is found out beside the loop, which goes on, and not after its end.
+// What the machine wants to know is found out outside the loop, which goes on meanwhile, and not after the loop's end.
 func TestFactsAreFoundOutBesideTheLoop(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		f := &slowFacts{now: make(chan struct{})}

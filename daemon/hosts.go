@@ -49,8 +49,7 @@ func (r *RM) readHosts() (l rm.HostLists, err error) {
 }
 
 // readHostFile reads a list of hosts separated by white space. Comments go from # to the end of the line. An empty path
-// is an empty list. A path to a missing file is an error: an empty list would admit hosts that somebody wanted to keep
-// out.
+// is an empty list. A path to a missing file is an error: an empty list would admit hosts that were to be kept out.
 func readHostFile(path string) (map[string]bool, error) {
 	if path == "" {
 		return nil, nil

@@ -28,7 +28,7 @@ func TestHostsByAddress(t *testing.T) {
 	}
 }
 
-// A list that is named must be there, at the start and later; one that is gone later leaves what it said.
+// A configured list must exist, at the start and later. If it disappears later, its last content stays in effect.
 func TestListsMustBeThere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hosts")
 	for name, c := range map[string]Config{"include": {IncludeFile: file}, "exclude": {ExcludeFile: file}} {
@@ -69,8 +69,8 @@ func TestListsMustBeThere(t *testing.T) {
 	}
 }
 
-// What cannot be read is no list of hosts, at the start and later; what was read before stays. An empty list is one: to
-// include nobody is to admit all.
+// An unreadable list is an error, at the start and later; what was read before stays. An empty list is valid: an empty
+// include list admits every host.
 func TestListsThatCannotBeRead(t *testing.T) {
 	spoils := map[string]func(dir, file string) error{
 		"a folder": func(_, file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) },
@@ -137,7 +137,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// registers has a NodeManager register, and returns what it is told.
+// registers registers a NodeManager and returns the action it is told.
 func registers(ctx context.Context, t *testing.T, r *RM, host string) wire.NodeAction {
 	t.Helper()
 	p, err := r.registerNode(ctx, &rpc.Call{}, &wire.RegisterNodeManagerRequest{
@@ -149,11 +149,11 @@ func registers(ctx context.Context, t *testing.T, r *RM, host string) wire.NodeA
 	return p.GetNodeAction()
 }
 
-// The topology script runs a few times at once however many nodes register, and where it fails nothing is remembered.
+// Only a few topology scripts run at once, however many nodes register, and a failure is not remembered.
 func TestTopologyScript(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "racks")
-	// It notes how many run beside it, and fails for hosts whose name ends with 7.
+	// The script notes how many run beside it, and fails for hosts whose name ends with 7.
 	text := `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 : > "run.$1"; sleep 0.02; ls run.* | wc -l > "saw.$1"; rm "run.$1"

@@ -21,7 +21,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// job is a master at work on its own node, and another node.
+// job returns a master that runs on its own node, and another node.
 func (w *world) job(kind string) (id ids.App, m *am, home, other *nm) {
 	w.Helper()
 	home = w.node("n1", 2048, 4)
@@ -45,7 +45,7 @@ func (n *nm) task(m *am) ids.Container {
 	return id
 }
 
-// A start that was under way when its application or attempt ended is ended all the same.
+// A master whose start was in progress when its application or attempt ended is stopped all the same.
 func TestLateStart(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, m, home, n := w.job("MAPREDUCE")
@@ -71,7 +71,7 @@ func TestLateStart(t *testing.T) {
 	})
 }
 
-// A master whose start was answered with an error, or not at all, and that runs is not given up.
+// A master that runs is not given up if its start was answered with an error, or not at all.
 func TestStartAnswerLost(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		w.r.callOnce = func(nodeCall, string, proto.Message, proto.Message) error {
@@ -89,7 +89,7 @@ func TestStartAnswerLost(t *testing.T) {
 	})
 }
 
-// What is granted and not fetched is part of what a master still asks for when it calls.
+// Containers that are granted but not fetched are part of what a master still asks for when it calls.
 func TestUnfetched(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		_, m, _, n := w.job("MAPREDUCE")
@@ -108,7 +108,7 @@ func TestUnfetched(t *testing.T) {
 	})
 }
 
-// A master that has finished gets nothing any more of what it had asked for.
+// A master that has finished gets nothing more of what it had asked for.
 func TestFinishWithdraws(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, m, _, _ := w.job("MAPREDUCE")
@@ -127,7 +127,7 @@ func TestFinishWithdraws(t *testing.T) {
 	})
 }
 
-// Nodes that leave gracefully: masters hear of it, what runs there may come back, what is empty goes.
+// Nodes leave gracefully: masters learn of it, their containers may come back, and empty nodes go.
 func TestDecommission(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		_, m, _, n := w.job("SPARK")
@@ -169,7 +169,7 @@ func TestDecommission(t *testing.T) {
 	})
 }
 
-// A node that registers again as a sick one, and with an application that nobody knows, gets nothing.
+// A node that registers again as unhealthy, and with an unknown application, gets nothing.
 func TestSickAgain(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		n := w.node("n1", 4096, 4)
@@ -189,7 +189,7 @@ func TestSickAgain(t *testing.T) {
 	})
 }
 
-// stoppedQueues is a scheduler whose queues take nobody.
+// stoppedQueues returns a scheduler whose queues accept no applications.
 func stoppedQueues(t *testing.T) *rm.Scheduler {
 	t.Helper()
 	sch, h := testScheduler(t, "capacity"), conf.Default()
@@ -211,7 +211,7 @@ func stoppedQueues(t *testing.T) *rm.Scheduler {
 	return sch
 }
 
-// What a scheduler says that was read anew holds for those who ask from then on: what is off, and whether memory alone counts.
+// After a refresh, answers reflect the new scheduler: which mechanisms are off, and whether only memory counts.
 func TestRefreshedIsTold(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		home := w.node("n1", 65536, 64)
@@ -243,7 +243,7 @@ func TestRefreshedIsTold(t *testing.T) {
 	})
 }
 
-// A queue that is stopped takes nobody, and what runs there runs on.
+// A stopped queue accepts no applications, and its running ones continue.
 func TestStoppedQueueDrains(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, m, _, _ := w.job("MAPREDUCE")
@@ -260,7 +260,7 @@ func TestStoppedQueueDrains(t *testing.T) {
 	})
 }
 
-// A configuration that lacks the queue of what runs changes nothing.
+// A configuration that lacks the queue of a running application changes nothing.
 func TestRefreshRefused(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, m, _, _ := w.job("MAPREDUCE")
@@ -279,7 +279,7 @@ func TestRefreshRefused(t *testing.T) {
 	})
 }
 
-// A node whose rack is another one now moves there when nothing runs on it, and is found by its name.
+// A node whose rack has changed moves there once nothing runs on it, and is found by its name.
 func TestOtherRack(t *testing.T) {
 	cfg := testConfig()
 	cfg.PortInNodeName = true
@@ -306,7 +306,7 @@ func TestOtherRack(t *testing.T) {
 	})
 }
 
-// Sizes are rounded up to steps, but not beyond the largest node: what fits as it is asked for is granted.
+// Sizes are rounded up to steps, but not beyond the largest node: a size that fits as asked for is granted.
 func TestRoundedIntoTheNode(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		_, m, _, _ := w.job("MAPREDUCE")
@@ -319,7 +319,7 @@ func TestRoundedIntoTheNode(t *testing.T) {
 	})
 }
 
-// A queue may have a largest container of its own and a priority for those that name none.
+// A queue may have its own largest container, and a priority for applications that name none.
 func TestQueueLimits(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		w.inLoop(func() {
@@ -345,7 +345,7 @@ func TestQueueLimits(t *testing.T) {
 	})
 }
 
-// A lifetime ends later than now, or is not taken: an application must not die of a clock in another zone.
+// A lifetime that ends in the past is rejected: an application must not die of a clock in another time zone.
 func TestLifetimeInThePast(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, _, _, _ := w.job("SPARK")
@@ -359,10 +359,10 @@ func TestLifetimeInThePast(t *testing.T) {
 	})
 }
 
-// A list says of the ten newest applications alone what they wait for; each one's own report says it always.
+// A list explains only the ten newest applications; an application's own report always explains it.
 func TestListExplainsTheNewest(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		w.job("MAPREDUCE") // takes the one master's room that the queue has
+		w.job("MAPREDUCE") // takes the room for one master that the queue has
 		var waiting []ids.App
 		for range 11 {
 			waiting = append(waiting, w.submit("MAPREDUCE", 1024))

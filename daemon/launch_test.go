@@ -11,8 +11,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A master in a smaller container is started with a heap that fits there. One whose heap cannot be cut is not started in it:
-// its next attempt gets what it asks for.
+// A master in a smaller container is started with a heap that fits there. If its heap cannot be cut, it is not started
+// there: its next attempt gets what it asks for.
 func TestLaunchWithASmallerHeap(t *testing.T) {
 	const class = " org.apache.hadoop.mapreduce.v2.app.MRAppMaster 1>out"
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
@@ -42,7 +42,7 @@ func TestLaunchWithASmallerHeap(t *testing.T) {
 	})
 }
 
-// A client's command says how much heap its master has, now and when its submission is read from the store again.
+// A client's command says how much heap its master has, both now and when its submission is read from the store again.
 func TestSubmissionsSayTheirHeap(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		for command, want := range map[string]int64{"java -Xmx1g org.apache.hadoop.mapreduce.v2.app.MRAppMaster": 1024, "run": 0} { // order: each by itself

@@ -92,7 +92,7 @@ func TestJob(t *testing.T) {
 		told := home.resp
 		for _, n := range []*nm{home, n1, n2} {
 			if n == home && n.resp > told {
-				continue // its first report already was answered
+				continue // its first heartbeat was answered already
 			}
 			b := n.beat()
 			if len(b.GetApplicationsToCleanup()) != 1 {
@@ -106,7 +106,7 @@ func TestJob(t *testing.T) {
 	})
 }
 
-// Answers that were lost come again, word for word, and nothing is done twice.
+// Repeated calls get the lost answers again, word for word, and nothing is done twice.
 func TestRepeatedCalls(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		n := w.node("n1", 8192, 8)
@@ -173,7 +173,7 @@ func wantClass(t *testing.T, err error, class string) {
 	}
 }
 
-// Containers given back, and containers killed: their nodes are told, and their master once.
+// For released and killed containers, their nodes are told, and their master once.
 func TestRelease(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		n := w.node("n1", 8192, 8)
@@ -210,7 +210,7 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// A master that leaves without a word is followed by another; after as many as it may have the application failed.
+// A master that leaves without a word is followed by another one; after the maximum number the application has failed.
 func TestAttempts(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		n := w.node("n1", 8192, 8)
@@ -247,7 +247,7 @@ func TestAttempts(t *testing.T) {
 	})
 }
 
-// mustToken is the identifier of a token for an attempt, whether it may call or not.
+// mustToken returns the identifier of a token for an attempt, whether it may call or not.
 func mustToken(w *world, id ids.Attempt) []byte {
 	was := w.r.auth.attempts[id]
 	token := w.r.auth.masterToken(id).GetIdentifier()

@@ -18,7 +18,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// Texts and submissions larger than the store takes harm nobody but their sender.
+// Texts and submissions that are too large for the store harm only their sender.
 func TestTooLongForTheStore(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, _ string) {
 		n := w.node("n1", 8192, 8)
@@ -65,7 +65,7 @@ func TestLargeSubmission(t *testing.T) {
 	})
 }
 
-// Submissions that come faster than the disk takes them have to come again, and the ResourceManager goes on.
+// Submissions that come faster than the disk accepts them are told to come again, and the ResourceManager goes on.
 func TestSlowDisk(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, _ string) {
 		release := make(chan struct{})
@@ -94,7 +94,7 @@ func TestSlowDisk(t *testing.T) {
 	})
 }
 
-// Numbers at the ends of what the wire can say.
+// Numbers at the limits of what the wire format can express.
 func TestHugeNumbers(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		p, err := w.r.registerNode(t.Context(), &rpc.Call{}, &wire.RegisterNodeManagerRequest{

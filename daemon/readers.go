@@ -52,7 +52,7 @@ type Account struct {
 // mostAccounts is how many callers are kept by name. A new caller replaces the one that took the least.
 const mostAccounts = 256
 
-// NewReaders returns readers with so many turns at a time; 0 means as many as there are processors less one.
+// NewReaders returns readers with atOnce turns at a time; 0 means as many as there are processors less one.
 func NewReaders(atOnce int) *Readers {
 	if atOnce == 0 {
 		atOnce = max(1, runtime.GOMAXPROCS(0)-1)
@@ -60,7 +60,7 @@ func NewReaders(atOnce int) *Readers {
 	return &Readers{atOnce: atOnce, used: map[string]*usage{}, accounts: map[string]*Account{}}
 }
 
-// Accounts returns at most so many accounts, those that took the longest. The sum of all others, if any, comes last.
+// Accounts returns the accounts that took the longest, limited to most. The sum of all others, if any, comes last.
 func (d *Readers) Accounts(most int) []Account {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -165,7 +165,7 @@ func (d *Readers) Enter(ctx context.Context, caller string) error {
 	return d.begin(ctx, caller, false, false)
 }
 
-// Leave ends a turn that Enter began, and that took so long.
+// Leave ends a turn that Enter began. took is how long it lasted.
 func (d *Readers) Leave(caller string, took time.Duration) { d.next(caller, took) }
 
 // wanted reports whether somebody waits for a turn.
@@ -267,7 +267,7 @@ func (d *Readers) Begin(ctx context.Context, caller string) (context.Context, *R
 	return context.WithValue(ctx, readingKey{}, r), r
 }
 
-// End ends the call, whose answer has so many bytes. Only the first call of End counts.
+// End ends the call. bytes is the length of its answer. Only the first call of End counts.
 func (r *Reading) End(bytes int) {
 	if r == nil || r.over {
 		return
@@ -361,7 +361,7 @@ func (t *TurnWriter) Write(b []byte) (int, error) {
 	return len(b), t.r.Turn(t.ctx)
 }
 
-// Passed notes so many bytes of which Write gets a packed form, so that others have their turns as often.
+// Passed counts bytes that Write receives only in compressed form, so that others get their turns as often.
 func (t *TurnWriter) Passed(bytes int) error {
 	if t.passed += bytes; t.passed < turnBytes {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"heddle/rm"
 )
 
-// Who floods waits behind himself: another caller is the next.
+// A caller that floods waits behind its own calls: another caller comes next.
 func TestReadersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
@@ -57,8 +57,8 @@ func TestReadersTakeTurns(t *testing.T) {
 	})
 }
 
-// Turns that follow each other leave a third of the time to others. Whoever comes to readers of whom none has a turn waits for nothing,
-// and neither does one behind a turn that has lasted less than a stretch.
+// Consecutive turns leave a third of the time to others. A caller that finds no turn taken does not wait, and neither
+// does one behind a turn that has lasted less than a stretch.
 func TestReadersRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
@@ -112,7 +112,7 @@ func TestReadersRest(t *testing.T) {
 	})
 }
 
-// However many wait for a turn to call, those who read are let in, and have every other turn; who leaves has none.
+// However many calls wait for a turn, readings are let in and get every other turn; a caller that leaves gets none.
 func TestCallersAndReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
@@ -170,7 +170,7 @@ func TestCallersAndReaders(t *testing.T) {
 	})
 }
 
-// A reader that leaves gives its turn back, also where it comes at that moment; while it waits for the loop others go on.
+// A reading that leaves gives its turn back, even one that it gets just then. While it waits for the loop, others go on.
 func TestReadersLeave(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		w.node("n1", 8192, 8)
@@ -205,7 +205,7 @@ func TestReadersLeave(t *testing.T) {
 	})
 }
 
-// Who goes through a long list lets others have a turn in the middle of it.
+// A caller that goes through a long list lets others have a turn in the middle of it.
 func TestReadersTakeTurnsInAList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
@@ -238,8 +238,8 @@ func TestReadersTakeTurnsInAList(t *testing.T) {
 	})
 }
 
-// A long answer is put together piece by piece: others have their turns in between, and whoever does not read what is written
-// holds up nobody.
+// A long answer is built piece by piece: others have turns in between, and a caller that does not read the answer holds
+// nobody up.
 func TestReadersTakeTurnsInAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
@@ -278,7 +278,7 @@ func TestReadersTakeTurnsInAnAnswer(t *testing.T) {
 	})
 }
 
-// There is an account of many callers, and one of all the others.
+// There are accounts for many callers, and one for all others.
 func TestAccountsAreBounded(t *testing.T) {
 	d := NewReaders(1)
 	const callers = 3 * mostAccounts

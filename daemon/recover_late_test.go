@@ -28,7 +28,7 @@ func inRestarts(t *testing.T, profile string, f func(t *testing.T, w *world, pat
 	})
 }
 
-// A master whose node comes back without it is followed by another one at once, and what it ran elsewhere ends.
+// A master whose node comes back without it is followed by another one at once, and its containers elsewhere end.
 func TestRestartMasterGone(t *testing.T) {
 	for name, list := range map[string][]wire.ContainerState{
 		"not there": nil, "ended": {wire.ContainerState_C_COMPLETE},
@@ -60,7 +60,7 @@ func TestRestartMasterGone(t *testing.T) {
 	}
 }
 
-// An end that came between two writes: all attempts are over, and nothing says so of the application.
+// The ResourceManager died between two writes: all attempts have ended, but the application's record does not say so.
 func TestRestartExhausted(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, _, _, _ := w.job("MAPREDUCE")
@@ -83,7 +83,7 @@ func TestRestartExhausted(t *testing.T) {
 	})
 }
 
-// A master that came back and finished before its node came back: the application is over when the node says so.
+// A master comes back and finishes before its node comes back: the application is over when the node says so.
 func TestRestartFinished(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, m, home, _ := w.job("MAPREDUCE")
@@ -103,7 +103,7 @@ func TestRestartFinished(t *testing.T) {
 	})
 }
 
-// An application is after a start what it was before.
+// After a restart an application's report is what it was before.
 func TestRestartKeepsTheReport(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, _, err := w.r.NewApp(t.Context(), "ann")
@@ -131,8 +131,8 @@ func TestRestartKeepsTheReport(t *testing.T) {
 	})
 }
 
-// A master that is larger than containers may be after a start: one that waits fails and says so, and the next
-// attempt of one that runs gets the largest container there is.
+// A master is larger than containers may be after a restart. If it waits, its application fails and says why; if it
+// runs, the next attempt gets the largest container there is.
 func TestRestartWithSmallerContainers(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		n := w.node("n1", 4096, 4)
@@ -155,7 +155,7 @@ func TestRestartWithSmallerContainers(t *testing.T) {
 	})
 }
 
-// What runs on a node that comes back sick is over, and its masters are told; a master there is followed by another.
+// What ran on a node that comes back unhealthy is over, and its masters are told; a master there gets a successor.
 func TestRestartSickNode(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, m, home, n := w.job("SPARK")
@@ -175,7 +175,7 @@ func TestRestartSickNode(t *testing.T) {
 	})
 }
 
-// A disk that hangs calls nobody back: the ResourceManager ends all the same, since it can promise nothing.
+// A disk that hangs never calls back: the ResourceManager ends all the same, since it can promise nothing.
 func TestHungDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, config: testConfig()}

@@ -17,8 +17,8 @@ import (
 	"heddle/yarn/wire"
 )
 
-// restart ends the ResourceManager without a word, after so long starts another on the same store, and returns
-// what closes the store.
+// restart ends the ResourceManager without a word, waits, and starts another one on the same store. It returns the
+// function that closes the store.
 func (w *world) restart(path string, after time.Duration) {
 	w.Helper()
 	if w.stop != nil {
@@ -39,7 +39,7 @@ func (w *world) restart(path string, after time.Duration) {
 	}
 }
 
-// status is a container as a node that registers tells of it.
+// status returns a container as a node reports it when it registers.
 func status(id ids.Container, priority int32, state wire.ContainerState) *wire.NMContainerStatus {
 	return &wire.NMContainerStatus{
 		ContainerId: conv.WireContainer(id), ContainerState: state.Enum(), Priority: &wire.Priority{Priority: new(priority)},
@@ -47,8 +47,8 @@ func status(id ids.Container, priority int32, state wire.ContainerState) *wire.N
 	}
 }
 
-// A ResourceManager that died comes back: masters and nodes find it, nothing that ran is lost, and nothing that
-// ended is lost either.
+// A ResourceManager that died comes back: masters and nodes find it, nothing that ran is lost, and nothing that ended
+// is lost either.
 func TestWorkPreservingRestart(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		n := w.node("n1", 8192, 8)
@@ -122,8 +122,8 @@ func TestWorkPreservingRestart(t *testing.T) {
 	})
 }
 
-// What an application asked for is known of the next one of the same user and name, when it is submitted and has asked for
-// nothing, though the ResourceManager was started again in between.
+// What an application asked for is known for the next one of the same user and name at its submission, before it has
+// asked for anything, even after a restart.
 func TestLastRunIsKept(t *testing.T) {
 	inRestarts(t, "heddle", func(t *testing.T, w *world, path string) {
 		n := w.node("n1", 8192, 8)
@@ -161,8 +161,8 @@ func TestLastRunIsKept(t *testing.T) {
 	})
 }
 
-// A client that was given an id before a restart submits with it after the restart, however often that came. An id that no
-// start gave is nobody's.
+// A client with an id from before a restart submits with it after any number of restarts. An id that no start gave out
+// is rejected.
 func TestIDsOutliveRestarts(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, _, err := w.r.NewApp(t.Context(), "ann")
@@ -182,8 +182,8 @@ func TestIDsOutliveRestarts(t *testing.T) {
 	})
 }
 
-// The start holds until the NodeManagers are back that were there, says how many are missing, and gives up one that never
-// comes when it is lost.
+// A start waits until the former NodeManagers are back, says how many are missing, and gives up one that never comes
+// when it is lost.
 func TestStartHolds(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		n, other := w.node("n1", 8192, 8), w.node("n2", 8192, 8)
@@ -220,8 +220,8 @@ func TestStartHolds(t *testing.T) {
 	})
 }
 
-// Placement rules may create queues: a queue is made for the application that is placed there, is there after a
-// restart, and goes with the next refresh when nobody is in it any more.
+// Placement rules may create queues: a queue is created for the application placed there, still exists after a restart,
+// and goes with the next refresh once it is empty.
 func TestQueuesAreCreated(t *testing.T) {
 	inRestarts(t, "fair", func(t *testing.T, w *world, path string) {
 		running, m, _, _ := w.job("MAPREDUCE")

@@ -15,8 +15,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// While the disk is full, submissions are refused with the reason. What runs goes on, gets containers and ends, and is
-// found ended again after a restart. When there is room, submissions are taken in again.
+// While the disk is full, submissions are refused with the reason. Running applications go on, get containers and end,
+// and have still ended after a restart. Once there is room, submissions are accepted again.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64m,mode=0700"); err != nil {
@@ -92,7 +92,7 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// fill takes all room but the store's reserve.
+// fill takes all room except the store's reserve.
 func fill(t *testing.T, ballast string) {
 	t.Helper()
 	f, err := os.Create(ballast)
@@ -108,7 +108,7 @@ func fill(t *testing.T, ballast string) {
 	}
 }
 
-// untilShort waits until the store is short, or not. It is once its reserve is used, so other records are written.
+// untilShort waits until the store is short, or is not. It writes records: a store is short once its reserve is used.
 func (w *world) untilShort(short bool) {
 	w.Helper()
 	for i := range 100 {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What policies hold back for a while is given when the while is over, also where nothing else happens: the ticks of
-// policies are no events, and only a heartbeat brings one about.
+// What policies hold back for a while is granted when the time is over, even if nothing else happens: the ticks of
+// policies are no events, so only a heartbeat can trigger one.
 func TestTicksOfAQuietCluster(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "held.yaml")
 	if err := os.WriteFile(profile, []byte("profile: heddle\nshare: [newcomers, capacity]\n"), 0o600); err != nil {

@@ -22,10 +22,10 @@ import (
 	"heddle/yarn/wire"
 )
 
-// TestTogether has NodeManagers, masters, clients, an administrator and somebody who looks call the ResourceManager at
-// the same time, from goroutines of their own. It ends in the midst of that, and another goes on from its store. Every
-// job ends as it should, and nothing is left. What can go wrong in the lives of jobs and nodes is looked for in
-// heddle/rm/search; here the loop, the translation, the tokens and the store are at work together.
+// TestTogether lets NodeManagers, masters, clients, an administrator and a reader call the ResourceManager at the same
+// time, each from its own goroutine. The ResourceManager ends in the midst of that, and another one goes on from its
+// store. Every job must end as it should, and nothing may be left. heddle/rm/search looks for what can go wrong in the
+// lives of jobs and nodes; here the loop, the translation, the tokens and the store work together.
 func TestTogether(t *testing.T) {
 	for _, profile := range []string{"capacity", "fair", "heddle"} {
 		t.Run(profile, func(t *testing.T) {
@@ -65,27 +65,27 @@ type crowd struct {
 	nodes           []*crowdNode
 	clients, others sync.WaitGroup
 
-	mu   sync.Mutex       // of what follows, and of what runs on the nodes
-	now  *RM              // the ResourceManager that there is now
+	mu   sync.Mutex       // of the fields below, and of what runs on the nodes
+	now  *RM              // the current ResourceManager
 	jobs map[ids.App]bool // and whether its client kills it
 	over bool
 }
 
-// begin starts a ResourceManager on what the one before, which it ends, has stored.
+// begin ends the previous ResourceManager and starts one on what that has stored.
 func (c *crowd) begin() {
 	c.restart(c.path, 2*time.Second)
 	c.r.callOnce = c.call
 	c.locked(func() { c.now = c.r })
 }
 
-// locked does something under the lock.
+// locked runs do with the lock held.
 func (c *crowd) locked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	do()
 }
 
-// sure makes a call, again and again until there is a ResourceManager that answers it.
+// sure repeats a call until a ResourceManager answers it.
 func sure[T any](c *crowd, call func(context.Context, *RM) (T, error)) (T, error) {
 	for {
 		var r *RM
@@ -98,7 +98,7 @@ func sure[T any](c *crowd, call func(context.Context, *RM) (T, error)) (T, error
 	}
 }
 
-// every does something every so often until everything is over.
+// every repeats do at an interval until everything is over.
 func (c *crowd) every(d time.Duration, do func()) {
 	for over := false; !over; time.Sleep(d) {
 		do()
@@ -106,7 +106,7 @@ func (c *crowd) every(d time.Duration, do func()) {
 	}
 }
 
-// call is the ResourceManager calling a NodeManager.
+// call is a call of the ResourceManager to a NodeManager.
 func (c *crowd) call(nm nodeCall, _ string, q, _ proto.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +156,7 @@ func (n *crowdNode) runs(id ids.Container) bool {
 	return n.works[id].GetState() == wire.ContainerState_C_RUNNING
 }
 
-// serve registers and reports.
+// serve registers and sends heartbeats.
 func (n *crowdNode) serve() {
 	registered, last := false, int32(0)
 	n.c.every(time.Second, func() {
@@ -203,7 +203,7 @@ func (n *crowdNode) report(last int32) *wire.NodeHeartbeatRequest {
 	return &wire.NodeHeartbeatRequest{NodeStatus: st}
 }
 
-// obey does what the answer to a report says.
+// obey does what the answer to a heartbeat says.
 func (n *crowdNode) obey(p *wire.NodeHeartbeatResponse) {
 	n.c.mu.Lock()
 	defer n.c.mu.Unlock()
@@ -218,14 +218,14 @@ func (n *crowdNode) obey(p *wire.NodeHeartbeatResponse) {
 	}
 }
 
-// A crowdMaster is an ApplicationMaster, which has tasks of two seconds to run.
+// A crowdMaster is an ApplicationMaster that has tasks of two seconds to run.
 type crowdMaster struct {
 	c      *crowd
 	n      *crowdNode
 	id     ids.Container
 	token  []byte
 	doomed bool      // its client kills the job
-	call   *rpc.Call // nil where it is not registered
+	call   *rpc.Call // nil if it is not registered
 	last   int32
 	asked  bool
 	left   int // tasks that are not done
@@ -252,7 +252,7 @@ func (m *crowdMaster) serve() {
 	}
 }
 
-// round is what a master says every now and then.
+// round makes a master's regular call.
 func (m *crowdMaster) round(ctx context.Context, r *RM) (done bool, err error) {
 	if m.call == nil {
 		_, _, who, err := r.auth.Verify(m.token)
@@ -304,7 +304,7 @@ func (m *crowdMaster) hear(p *wire.AllocateResponse) {
 	}
 }
 
-// client submits a job, kills it if it is one of those, and waits for its end.
+// client submits a job, kills it if it is a doomed one, and waits for its end.
 func (c *crowd) client(i int) {
 	time.Sleep(time.Duration(i) * time.Second)
 	id, err := sure(c, func(ctx context.Context, r *RM) (ids.App, error) {
@@ -349,13 +349,13 @@ func (c *crowd) client(i int) {
 	}
 }
 
-// change is a call that is answered with no more than that it is done.
+// change makes a call whose answer is only that it is done.
 func (c *crowd) change(call func(context.Context, *RM) error) error {
 	_, err := sure(c, func(ctx context.Context, r *RM) (any, error) { return nil, call(ctx, r) })
 	return err
 }
 
-// look reads what there is to be read.
+// look reads everything that can be read.
 func (c *crowd) look() {
 	c.every(200*time.Millisecond, func() {
 		err := c.change(func(ctx context.Context, r *RM) error {
@@ -376,7 +376,7 @@ func (c *crowd) look() {
 	})
 }
 
-// administer has the queues read again, and says how large a node is.
+// administer has the queues read again, and sets the size of a node.
 func (c *crowd) administer() {
 	c.every(3*time.Second, func() {
 		if err := c.change(func(ctx context.Context, r *RM) error {
@@ -391,7 +391,7 @@ func (c *crowd) administer() {
 	})
 }
 
-// leftovers looks for what is left.
+// leftovers checks that nothing is left.
 func (c *crowd) leftovers() {
 	c.check()
 	for _, n := range c.nodes {

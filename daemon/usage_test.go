@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// flooded returns readers with one turn at a time, for which a caller at 10.0.0.66 has queued 6000 calls, and uses much.
+// flooded returns readers with one turn at a time. A caller at 10.0.0.66 has queued 6000 calls and uses much.
 func flooded(t *testing.T, lasts time.Duration) (d *Readers, all *sync.WaitGroup) {
 	t.Helper()
 	d, all = NewReaders(1), &sync.WaitGroup{}
@@ -25,7 +25,7 @@ func flooded(t *testing.T, lasts time.Duration) (d *Readers, all *sync.WaitGroup
 	return d, all
 }
 
-// Who uses little waits for the turn that somebody has, and neither for others in the queue nor for a rest.
+// A caller that uses little waits for the current turn, but neither for others in the queue nor for a rest.
 func TestWhoUsesLittleIsNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lasts = 300 * time.Microsecond
@@ -50,7 +50,7 @@ func TestWhoUsesLittleIsNext(t *testing.T) {
 	})
 }
 
-// Who used little and does so no more waits with the others, and so does everybody where those who use little use much together.
+// A caller that no longer uses little waits with the others, and so do all if those that use little use much together.
 func TestWhoUsesMuchWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
@@ -66,7 +66,7 @@ func TestWhoUsesMuchWaits(t *testing.T) {
 		if now = now.Add(time.Second); !d.usesLittle("ann@10.0.0.1", now) {
 			t.Error("a second later it is not little")
 		}
-		for i := range 40 { // each a fiftieth: all together 0.8
+		for i := range 40 { // a fiftieth each: 0.8 in total
 			d.use(fmt.Sprintf("eve@10.0.1.%d", i), 20*time.Millisecond, now)
 		}
 		if d.usesLittle("ann@10.0.0.2", now) {
@@ -75,7 +75,7 @@ func TestWhoUsesMuchWaits(t *testing.T) {
 	})
 }
 
-// Many addresses take no more memory, and those that nothing is known of have no turn before others.
+// Many addresses take no more memory, and unknown ones have no turn before others.
 func TestUsageIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)

@@ -20,7 +20,7 @@ const (
 // maxStack bounds the dump that is searched for the loop's stack. The loop is one of the first goroutines in the dump.
 const maxStack = 4 << 20
 
-// watch is what a goroutine beside the loop knows about the loop.
+// watch is what a goroutine outside the loop knows about the loop.
 type watch struct {
 	turns  atomic.Uint64 // odd while the loop works on something
 	stuck  atomic.Int64  // for how many seconds the loop has worked on the same thing

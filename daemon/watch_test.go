@@ -12,8 +12,8 @@ import (
 	"heddle/daemon/store"
 )
 
-// A loop that hangs is noticed from beside it: in the health, once in the log with what it is at, and by the end of the
-// process when it takes too long.
+// A hung loop is noticed from outside the loop: in the health, once in the log with what it is at, and by the end of
+// the process if it takes too long.
 func TestLoopHangs(t *testing.T) {
 	c := testConfig()
 	c.Watchdog = 30 * time.Second
@@ -22,7 +22,7 @@ func TestLoopHangs(t *testing.T) {
 		if h := w.r.Health(); h.Unready != "" || h.Stalls != 0 {
 			t.Errorf("after 4 s: %+v", h)
 		}
-		time.Sleep(500 * time.Millisecond) // it is looked at every second
+		time.Sleep(500 * time.Millisecond) // the loop is checked every second
 		w.r.post(hang)
 		time.Sleep(7 * time.Second)
 		go func() { _, _, _ = w.r.NewApp(t.Context(), "ann") }() // waits
@@ -50,7 +50,7 @@ func TestLoopHangs(t *testing.T) {
 		if h.Unready != "" || h.Stuck != 0 || h.Stalls != 1 || h.Lag.Count-h.Lag.Up[30] != 1 {
 			t.Errorf("after it went on: %+v", h)
 		}
-		synctest.Wait() // for its lines
+		synctest.Wait() // for its log lines
 		log := w.log.String()
 		if n := strings.Count(log, "the loop does not go on"); n != 1 || !strings.Contains(log, "daemon.hang") || !strings.Contains(log, "the loop goes on") {
 			t.Errorf("%d lines:\n%s", n, log)
@@ -82,7 +82,7 @@ func TestUnready(t *testing.T) {
 	}
 }
 
-// Whoever chose a text, and however long it is: a line of the log has so much of it.
+// A log line contains only so much of a text, whoever chose the text and however long it is.
 func TestBoundLog(t *testing.T) {
 	var b strings.Builder
 	log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: BoundLog}))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What operators read of an application that waits names who refuses it, the limit in figures and what sets it.
+// What operators read about a waiting application names who refuses it, the limit in figures, and what sets the limit.
 func TestWhyReads(t *testing.T) {
 	for _, x := range []struct {
 		profile string
@@ -14,8 +14,8 @@ func TestWhyReads(t *testing.T) {
 		cores   int32
 		kind    string
 		why     string
-		text    []string // in what is read of the last of seven masters
-		diag    string   // how that begins for YARN's clients
+		text    []string // in what is shown for the last of seven masters
+		diag    string   // how YARN's diagnostics begin
 		holders int
 	}{
 		{
@@ -27,7 +27,7 @@ func TestWhyReads(t *testing.T) {
 			},
 			"Application is added to the scheduler and is not yet activated. Queue's AM resource limit exceeded. 1 master", 1,
 		},
-		{ // whatever memory there is
+		{ // for any amount of memory
 			"capacity", 1 << 20, 8, "MAPREDUCE", "am-limit",
 			[]string{
 				"masters hold all that the queue gives to masters, short of 1 vcore (gate.am: capacity). ",
@@ -91,7 +91,7 @@ func TestWhyReads(t *testing.T) {
 	}
 }
 
-// Where nodes answer differently every answer is told, and by whom it is given.
+// If nodes answer differently, every answer is listed with the nodes that give it.
 func TestWhyByNode(t *testing.T) {
 	inWorld(t, "slots", func(t *testing.T, w *world) { // maps wait 15 s for their node
 		n := w.node("n1", 8192, 8)

@@ -26,15 +26,15 @@ import (
 // world is a ResourceManager with NodeManagers, masters and clients that are functions of the test.
 type world struct {
 	*testing.T
-	profile string // of those that are started on a store; capacity where it is empty
-	largest int64  // MiB of the largest container, where it is not the default
+	profile string // of those started on a store; "" for capacity
+	largest int64  // MiB of the largest container, if not the default
 	config  Config
 	r       *RM
 	stop    func()
 	log     bytes.Buffer
 	calling sync.Mutex
-	calls   []string // of NodeManagers, by the ResourceManager
-	refuse  error    // what they answer
+	calls   []string // of the ResourceManager to NodeManagers
+	refuse  error    // what NodeManagers answer
 }
 
 func testConfig() Config {
@@ -49,7 +49,7 @@ func testConfig() Config {
 	}
 }
 
-// testScheduler is a profile for one queue, root.default; fair also for leaves below the root that it is grown by.
+// testScheduler returns a profile for one queue, root.default; for fair it adds the given leaves below the root.
 func testScheduler(t testing.TB, profile string, leaves ...string) *rm.Scheduler {
 	t.Helper()
 	p, err := policies.Load(profile, nil)
@@ -84,12 +84,12 @@ func testScheduler(t testing.TB, profile string, leaves ...string) *rm.Scheduler
 	return s
 }
 
-// inWorld runs a test in a bubble of its own time.
+// inWorld runs a test in a bubble with its own time.
 func inWorld(t *testing.T, profile string, f func(t *testing.T, w *world)) {
 	inWorldOf(t, profile, testConfig(), f)
 }
 
-// inWorldOf is likewise, with another configuration.
+// inWorldOf is inWorld with another configuration.
 func inWorldOf(t *testing.T, profile string, c Config, f func(t *testing.T, w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, config: c}
@@ -115,7 +115,7 @@ func (w *world) start(profile string, st *store.Store, state *store.State) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.callOnce = func(c nodeCall, method string, _, _ proto.Message) error {
-		w.calling.Lock() // calls of several NodeManagers are made at once
+		w.calling.Lock() // several NodeManagers are called at once
 		defer w.calling.Unlock()
 		w.calls = append(w.calls, method+" "+c.addr)
 		return w.refuse
@@ -129,12 +129,12 @@ func (w *world) start(profile string, st *store.Store, state *store.State) {
 	}
 }
 
-// refresh has another scheduler take over, as when the configuration is read again.
+// refresh makes another scheduler take over, as when the configuration is read again.
 func (w *world) refresh(sch *rm.Scheduler) error {
 	return w.r.change(w.Context(), func(c rm.Call) rm.Message { return &rm.Refresh{Call: c, Scheduler: sch} })
 }
 
-// inLoop has the loop run f.
+// inLoop runs f in the loop.
 func (w *world) inLoop(f func()) {
 	w.Helper()
 	if _, err := call(context.Background(), w.r, changeLane, func(reply func(struct{}, error)) { f(); reply(struct{}{}, nil) }); err != nil {
@@ -157,7 +157,7 @@ type nm struct {
 	w     *world
 	id    ids.Node
 	resp  int32
-	sick  bool // as it registers
+	sick  bool // when it registers
 	conts map[ids.Container]*wire.ContainerStatus
 }
 
@@ -188,7 +188,7 @@ func (n *nm) register(mem int64, cores int32, list ...*wire.NMContainerStatus) *
 	return p
 }
 
-// beat reports what runs and what ended since the last report.
+// beat reports what runs and what has ended since the last heartbeat.
 func (n *nm) beat() *wire.NodeHeartbeatResponse {
 	n.w.Helper()
 	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: new(n.resp), NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)}}
@@ -211,7 +211,7 @@ func (n *nm) run(id ids.Container) {
 	n.conts[id] = &wire.ContainerStatus{ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum()}
 }
 
-// exit ends a container; the next beat tells.
+// exit ends a container; the next heartbeat says so.
 func (n *nm) exit(id ids.Container, status int32) {
 	n.conts[id] = &wire.ContainerStatus{
 		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_COMPLETE.Enum(), ExitStatus: new(status), Diagnostics: new("as the node says"),
@@ -225,7 +225,7 @@ type am struct {
 	resp int32
 }
 
-// submit hands an application in and returns its id.
+// submit submits an application and returns its id.
 func (w *world) submit(kind string, mem int64) ids.App {
 	w.Helper()
 	id, _, err := w.r.NewApp(context.Background(), "ann")
@@ -278,7 +278,7 @@ func (m *am) register() *wire.RegisterApplicationMasterResponse {
 	return p
 }
 
-// ask is one allocate call.
+// ask makes one allocate call.
 func (m *am) ask(rows ...*wire.ResourceRequest) *wire.AllocateResponse {
 	m.w.Helper()
 	p, err := m.try(&wire.AllocateRequest{Ask: rows, ResponseId: new(m.resp)})
@@ -296,7 +296,7 @@ func (m *am) try(q *wire.AllocateRequest) (*wire.AllocateResponse, error) {
 	return p, err
 }
 
-// row is count containers at a place.
+// row returns a request for count containers at a place.
 func row(priority int32, place string, mem int64, count int32) *wire.ResourceRequest {
 	return &wire.ResourceRequest{
 		Priority: &wire.Priority{Priority: new(priority)}, ResourceName: new(place), NumContainers: new(count),
@@ -315,7 +315,7 @@ func (m *am) finish() bool {
 	return p.GetIsUnregistered()
 }
 
-// masterOf is the container of an application's master.
+// masterOf returns the container of an application's master.
 func (w *world) masterOf(id ids.App) ids.Container {
 	w.Helper()
 	return w.app(id).Master

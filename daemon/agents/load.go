@@ -32,7 +32,7 @@ type load struct {
 	work int64 // charged to Calls
 }
 
-// arrives returns the load of a request of at most so many bytes.
+// arrives returns the load of a request whose size is limited to most bytes.
 func (m Memory) arrives(w http.ResponseWriter, r *http.Request, most int64) *load {
 	return &load{Memory: m, r: r, body: http.MaxBytesReader(w, r.Body, most), from: peer(r)}
 }

@@ -73,7 +73,7 @@ func depth(req *wire.GetQueueInfoRequest) int {
 	}
 }
 
-// tree describes a queue and so many levels below it.
+// tree describes a queue and a number of levels below it.
 func (d describer) tree(q *rm.QueueReport, levels int) *wire.QueueInfo {
 	var m *wire.QueueInfo
 	if d.cluster.Scheduler == fairType {

@@ -27,7 +27,7 @@ const (
 	httpPrefix    = "http://"
 )
 
-// A kept is an application's report, encoded when it was built for somebody.
+// A kept is an application's report as it was built for an earlier caller, encoded.
 type kept struct {
 	report      *wire.ApplicationReport // all of it is in unknown fields
 	diagnostics string

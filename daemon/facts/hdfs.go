@@ -24,7 +24,7 @@ type files interface {
 
 // A session reads files as one user.
 type session interface {
-	// read returns the content of a file of at most so many bytes.
+	// read returns the content of a file. Its size in bytes is limited to most.
 	read(path string, most int64) ([]byte, error)
 	close()
 }

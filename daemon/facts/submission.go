@@ -133,8 +133,8 @@ func own(fs conf.FileSystem, u *wire.URL) error {
 // defaultPort is the NameNodes' default port.
 const defaultPort = "8020"
 
-// mapReduce reads the splits and the configuration of a MapReduce job. Without the splits, the configuration says how
-// many there are.
+// mapReduce reads the splits and the configuration of a MapReduce job. If the splits cannot be read, the configuration
+// says how many there are.
 func (b *beside) mapReduce(into *rm.JobRead) error {
 	text, err := b.get("job.xml", maxJobXML)
 	if err != nil {

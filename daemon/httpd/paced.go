@@ -25,8 +25,7 @@ type paced struct {
 	left  time.Duration // how much longer writes may wait
 }
 
-// SetWriteDeadline sets the deadline of all writes, as the server does for each request. It resets how far the reader
-// may be behind.
+// SetWriteDeadline sets the deadline of all writes, as the server does for each request. The reader may be behind anew.
 func (c *paced) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +60,7 @@ func (c *paced) writePiece(b []byte) (int, error) {
 	return n, err
 }
 
-// worth returns how long reading so many bytes may take.
+// worth returns how long reading a number of bytes may take.
 func worth(bytes int) time.Duration { return time.Duration(bytes) * time.Second / readRate }
 
 // expect sets the deadline of a write. Setting one costs a good part of a write, so an earlier deadline is kept as long

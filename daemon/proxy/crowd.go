@@ -12,7 +12,7 @@ type Crowd[K comparable] struct {
 	of    map[K]int
 }
 
-// NewCrowd returns a Crowd that admits so many in total, and so many of each kind.
+// NewCrowd returns a Crowd with the given limits in total (all) and per kind (each).
 func NewCrowd[K comparable](all, each int) *Crowd[K] {
 	return &Crowd[K]{all: all, each: each, of: map[K]int{}}
 }

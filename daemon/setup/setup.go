@@ -13,7 +13,7 @@ import (
 	"heddle/rm"
 )
 
-// FileName is the name of the file beside Hadoop's own that holds settings that YARN does not have.
+// FileName is the name of the file, beside Hadoop's own, with the settings that YARN does not have.
 const FileName = "heddle.yaml"
 
 // Options are the command line's settings. They override heddle.yaml, which overrides Hadoop's files.

@@ -138,8 +138,7 @@ func (w *wreck) take(bucket, key, record []byte) {
 	}
 }
 
-// orphans passes on the records of pages that are neither reachable nor free. Their keys tell which bucket they belong
-// to.
+// orphans passes on the records of pages that are neither reachable nor free. Their keys tell which bucket they are of.
 func (c *checker) orphans(found func(bucket, key, record []byte)) {
 	for id := uint64(2); id < c.pages; id++ {
 		if c.seen[id] != unmet {
