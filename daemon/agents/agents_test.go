@@ -42,7 +42,7 @@ func token(t testing.TB, a *trust.Authority, node string) string {
 	return k.String()
 }
 
-// A deeds keeps what the audit was told.
+// A deeds records what the audit was told.
 type deeds struct {
 	mu  sync.Mutex
 	all []string
@@ -54,7 +54,8 @@ func (d *deeds) note(x daemon.Deed, err error) {
 	d.all = append(d.all, fmt.Sprintf("%s %s %s %s: %v", x.Addr, x.Target, x.Operation, x.User, err))
 }
 
-// serve serves agents over TLS at 127.0.0.1, with one authority's certificate and those that another issues. It says who a sync is from.
+// serve serves agents over TLS at 127.0.0.1, with the certificate of one authority, to agents with those that another
+// one issues. Its answers say which node a sync is from.
 func serve(t testing.TB, shown, issue *trust.Authority) (url string, d *deeds) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -149,7 +150,7 @@ func TestJoinSyncRenew(t *testing.T) {
 	}
 }
 
-// Who should not join does not, and reads why.
+// An agent that should not join cannot, and reads why.
 func TestJoinRefused(t *testing.T) {
 	dir := t.TempDir()
 	a := authority(t, dir)
@@ -182,7 +183,7 @@ func TestJoinRefused(t *testing.T) {
 	}
 }
 
-// Who has no good certificate neither syncs nor renews.
+// An agent without a good certificate can neither sync nor renew.
 func TestSyncRefused(t *testing.T) {
 	dir := t.TempDir()
 	a := authority(t, dir)
@@ -208,7 +209,7 @@ func TestSyncRefused(t *testing.T) {
 	_, err = trust.Renew(t.Context(), url, folder)
 	wants(t, err, "expired at ")
 
-	// The ResourceManager does not leave it to the agent to look.
+	// The ResourceManager does not rely on the agent to check.
 	file := filepath.Join(folder, "node.pem")
 	pair, err := tls.LoadX509KeyPair(file, file)
 	if err != nil {
@@ -252,7 +253,7 @@ func TestSyncRefused(t *testing.T) {
 	wants(t, err, "is not the ResourceManager that made "+good)
 }
 
-// In the clear agents are served to this machine alone, and nobody joins.
+// In the clear, agents are served only to this machine, and nobody joins.
 func TestLoopback(t *testing.T) {
 	d := &deeds{}
 	hello := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }
@@ -298,7 +299,7 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// Of many that are refused some leave a line, and the next says how many did not.
+// Of many refusals some leave a line, and the next line says how many did not.
 func TestRefusalsAreCounted(t *testing.T) {
 	var q quota
 	now := time.Now()
@@ -321,7 +322,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	}
 }
 
-// Whatever is sent is answered.
+// Whatever is sent gets an answer.
 func FuzzJoin(f *testing.F) {
 	a := authority(f, f.TempDir())
 	url, _ := serve(f, a, a)

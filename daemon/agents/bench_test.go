@@ -13,7 +13,7 @@ import (
 	"heddle/rm"
 )
 
-// BenchmarkSync is one request of an agent with 30 containers and its answer, without a connection and a machine.
+// BenchmarkSync measures one request of an agent with 30 containers and its answer, without a connection and a machine.
 func BenchmarkSync(b *testing.B) {
 	said := api.Sync{Node: "n1:8041", Agent: "a", Version: "v", Can: []string{"parks", "weighs"}, Applied: 6, Failed: []api.Failure{}}
 	for i := range 30 {

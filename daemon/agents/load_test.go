@@ -17,13 +17,13 @@ import (
 	"heddle/rm"
 )
 
-// memories is memory that is shared out, with what is left of it.
+// memories returns memory that is shared out, and the budgets that show what is left of it.
 func memories(input, calls int64) (m Memory, in, work *budget.Budget) {
 	in, work = budget.New(input, input/2), budget.New(calls, calls/2)
 	return Memory{in.Account(0), work.Account(0)}, in, work
 }
 
-// posts has an agent at an address send a body, and answers when it has been answered.
+// posts sends a body as an agent at an address, and returns once it has been answered.
 func posts(h http.Handler, from string, body io.Reader) *httptest.ResponseRecorder {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, api.Path, body)
 	r.RemoteAddr = from + ":1000"
@@ -31,7 +31,7 @@ func posts(h http.Handler, from string, body io.Reader) *httptest.ResponseRecord
 	return w
 }
 
-// holder hears, and then answers, once it is told to.
+// holder hears a message, and answers it when told to.
 type holder chan struct{}
 
 func (h holder) SyncAgent(_ context.Context, _ *rm.AgentSync, heard func()) (*rm.AgentWish, error) {
@@ -41,14 +41,14 @@ func (h holder) SyncAgent(_ context.Context, _ *rm.AgentSync, heard func()) (*rm
 	return &rm.AgentWish{Version: 1}, nil
 }
 
-// said is what an agent says of so many containers.
+// said returns an agent's message about a number of containers.
 func said(conts int) string {
 	return `{"node":"n1:8041","agent":"a","containers":[` +
 		strings.Repeat(`{"id":"container_1_0001_01_000002","cpu_ms":1},`, conts-1) + `{"id":"container_1_0001_01_000002","cpu_ms":1}]}`
 }
 
-// What an agent says is counted while it arrives, is worked on and waits to be heard, and not while it waits for its answer:
-// thousands do.
+// An agent's message is charged while it arrives, is worked on and waits to be heard, but not while it waits for its
+// answer: thousands do.
 func TestRequestsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, in, work := memories(1<<20, 1<<20)
@@ -86,7 +86,7 @@ func TestRequestsAreCounted(t *testing.T) {
 	})
 }
 
-// Where one address has its part of the memory, its agents wait, and are told to try again; those of others go on.
+// If one address has used its part of the memory, its agents wait, and are told to retry; agents of others go on.
 func TestAgentsWaitForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, in, _ := memories(1<<20, 1<<20)
@@ -120,7 +120,7 @@ func TestAgentsWaitForMemory(t *testing.T) {
 	})
 }
 
-// A request takes up no more than it is weighed at, whatever it says.
+// A request takes up no more than its weight, whatever it says.
 func TestWeight(t *testing.T) {
 	for what, text := range map[string]string{
 		"containers": `{"containers":[` + strings.Repeat(`{},`, 100_000) + `{}]}`,

@@ -30,7 +30,8 @@ func (s *syncer) SyncAgent(_ context.Context, q *rm.AgentSync, heard func()) (*r
 	return s.wish, s.err
 }
 
-// TestSync has an agent's words reach the machine in its own terms, and its answer the agent.
+// TestSync checks that an agent's message reaches the machine in the machine's terms, and that the answer reaches the
+// agent.
 func TestSync(t *testing.T) {
 	const id = "container_1700000000000_0001_01_000002"
 	cont, err := ids.ParseContainer(id)
@@ -99,7 +100,7 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// FuzzSync says anything to the port of agents.
+// FuzzSync sends anything to the port for agents.
 func FuzzSync(f *testing.F) {
 	f.Add(`{"node":"n1:8041","agent":"a","can":["parks"],"containers":[{"id":"container_1_1_1_1","cpu_ms":1}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
@@ -111,7 +112,7 @@ func FuzzSync(f *testing.F) {
 	})
 }
 
-// TestSyncForgets has nothing of a request turn up in the next ones.
+// TestSyncForgets checks that nothing of a request turns up in later ones.
 func TestSyncForgets(t *testing.T) {
 	s := &syncer{wish: &rm.AgentWish{Version: 7, Every: 5 * heddle.Second, Lease: 30 * heddle.Second}}
 	h := Sync(s, Memory{})
@@ -123,7 +124,7 @@ func TestSyncForgets(t *testing.T) {
 		return s.heard
 	}
 	const id = `"id":"container_1700000000000_0001_01_000002"`
-	for range 100 { // which room is used is not said
+	for range 100 { // it is not known which room is used
 		ask(`{"node":"n1:8041","agent":"a","applied":5,"can":["parks"],"containers":[{` + id + `,"cpu_ms":9,"rss_mib":9}],"failed":[{` + id + `,"error":"no"}],"outputs":[{"attempt":"attempt_1700000000000_0001_m_000003_1","bytes":5}],"disk_busy_ms":9}`)
 		if q := ask(`{"node":"n1:8041","agent":"b"}`); q.Applied != 0 || q.Can != 0 || len(q.Used) != 0 || len(q.Failed) != 0 || len(q.Outputs) != 0 || q.DiskBusy != 0 {
 			t.Fatalf("%+v", q)

@@ -47,7 +47,7 @@ func (j *journal) take() []string {
 	return j.lines
 }
 
-// A change is that of a user at an address, beside which those of others have their turns.
+// The caller of a change is a user at an address; changes of other callers get their own turns.
 func TestCaller(t *testing.T) {
 	f := stock()
 	c, _ := dial(t, f, Options{}, "ann")
@@ -59,7 +59,7 @@ func TestCaller(t *testing.T) {
 	}
 }
 
-// Each call that changes something leaves one line, done or refused; what only looks leaves none unless refused.
+// Each call that changes something leaves one line, done or refused; a call that only reads leaves one only if refused.
 func TestAudit(t *testing.T) {
 	app := conv.WireApp(anApp)
 	onApp := " APPID=" + anApp.String()
@@ -142,7 +142,7 @@ func TestAudit(t *testing.T) {
 	expect("a name with a line in it", ` USER="x\nlevel=INFO msg=audit USER=root" IP=`)
 }
 
-// Who acts for another and may not leaves a line too: it names the one that was claimed, and why says who claimed it.
+// A user who acts for another without permission leaves a line too: it names the claimed user, and why says by whom.
 func TestAuditOfImpersonation(t *testing.T) {
 	var log journal
 	addr := serveOn(t, rpc.Options{Protocols: []rpc.Protocol{Admin(stock(), Options{Access: daemon.Access{Admins: "*"}, Log: slog.New(slog.NewTextHandler(&log, nil))})}})

@@ -43,7 +43,7 @@ func TestErrors(t *testing.T) {
 	kill := &wire.KillApplicationRequest{ApplicationId: conv.WireApp(anApp)}
 	tests := []struct {
 		method      string
-		err         error // of the daemon
+		err         error // from the daemon
 		req         proto.Message
 		class, text string
 	}{
@@ -186,7 +186,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// Who may not see an application is told nothing of where it runs, in the words that MapReduce's client knows.
+// A user who may not view an application learns nothing about where it runs, in words that MapReduce's client knows.
 func TestHidden(t *testing.T) {
 	a := launched()
 	a.State, a.Host, a.RPCPort, a.Viewers = rm.AppRunning, "n1", 4000, []rm.ACL{"", "ann ops"}
@@ -252,7 +252,7 @@ func TestProxyUsers(t *testing.T) {
 	}
 }
 
-// Every administrative method refuses who is no administrator, and none of them does anything for such a user.
+// Every administrative method refuses users who are no administrators, and does nothing for them.
 func TestAdministrators(t *testing.T) {
 	f := stock()
 	c, a := dial(t, f, Options{Access: daemon.Access{ACLs: true, Admins: "root", Owner: "yarn"}}, "eve")
@@ -368,7 +368,7 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// The methods of the two protocols as Hadoop 3.4.2 has them.
+// The methods of the two protocols in Hadoop 3.4.2.
 var stockMethods = map[string]string{
 	ClientName: `cancelDelegationToken deleteReservation failApplicationAttempt forceKillApplication getApplicationAttemptReport
 		getApplicationAttempts getApplicationReport getApplications getAttributesToNodes getClusterMetrics getClusterNodeAttributes
@@ -383,14 +383,14 @@ var stockMethods = map[string]string{
 		replaceLabelsOnNodes saveFederationQueuePolicy updateNodeResource`,
 }
 
-// notServed are those of them that are answered with RpcNoSuchMethodException.
+// notServed are the methods that are answered with RpcNoSuchMethodException.
 var notServed = map[string]bool{
 	"getNewReservation": true, "submitReservation": true, "updateReservation": true, "deleteReservation": true, "listReservations": true,
 	"mapAttributesToNodes": true, "deregisterSubCluster": true, "saveFederationQueuePolicy": true, "batchSaveFederationQueuePolicies": true,
 	"listFederationQueuePolicies": true, "deleteFederationApplication": true, "getFederationSubClusters": true, "deleteFederationPoliciesByQueues": true,
 }
 
-// Every method is served or listed as not served, never both, and docs/protocols.md says which.
+// Every method is either served or listed as not served, and docs/protocols.md says which.
 func TestEveryMethod(t *testing.T) {
 	page, err := os.ReadFile("../../docs/protocols.md")
 	if err != nil {
@@ -426,8 +426,8 @@ func TestEveryMethod(t *testing.T) {
 	}
 }
 
-// A report is encoded once for all who may see as much of it, until the application changes, or what it waits for, or, where it holds
-// something, a second has gone by. What is read says the same as one that is made anew.
+// A report is encoded once for all callers that may see the same parts, until the application or what it waits for
+// changes or, if it holds something, for a second. The encoded report reads the same as a new one.
 func TestReportsAreKept(t *testing.T) {
 	now := time.Now()
 	over := launched()

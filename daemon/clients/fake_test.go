@@ -12,10 +12,10 @@ import (
 	"heddle/yarn/wire"
 )
 
-// The daemon is what the protocols are served from.
+// The protocols are served from the daemon.
 var _ RM = (*daemon.RM)(nil)
 
-// A fake is a daemon that answers what it is told to, and notes what it was asked to do.
+// A fake is a daemon that gives preset answers and records what it was asked to do.
 type fake struct {
 	apps       []rm.AppReport
 	attempts   []rm.AttemptReport
@@ -45,7 +45,7 @@ func (f *fake) Apps(_ context.Context, filter rm.AppFilter) ([]rm.AppReport, err
 	if n := len(out) - filter.Limit; filter.Limit > 0 && n > 0 {
 		out = out[n:]
 	}
-	filter.Sees = nil // which cannot be compared
+	filter.Sees = nil // it cannot be compared
 	f.filter = filter
 	return out, nil
 }

@@ -20,7 +20,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// What the recorded ResourceManager was in.
+// State of the recorded ResourceManager.
 const (
 	started = 1795279340661
 	webHost = "localhost:18088"
@@ -36,7 +36,7 @@ var (
 	waitingText = "AM container is launched, waiting for AM container to Register with RM"
 )
 
-// submitted, launched and killed are the recorded application as the daemon reports it.
+// submitted, launched and killed return the recorded application as the daemon reports it.
 func submitted() rm.AppReport {
 	return rm.AppReport{
 		ID: anApp, User: "root", Queue: "root.default", Name: "recorded", Type: "TEST", Tags: []string{"One", "two"},
@@ -61,10 +61,10 @@ func killed() rm.AppReport {
 	return a
 }
 
-// held is so much memory and a vcore, as reports tell it.
+// held returns an amount of memory and one vcore in the form of reports.
 func held(mib int64) rm.Amount { return rm.AmountOf(heddle.Of(mib, 1000)) }
 
-// stockQueues are the recorded queues before there was an application.
+// stockQueues returns the recorded queues before there was an application.
 func stockQueues() []rm.QueueReport {
 	q := func(id, parent heddle.QueueID, path string, capacity, absolute rm.Fraction, leaf bool, children ...heddle.QueueID) rm.QueueReport {
 		return rm.QueueReport{ID: id, Children: children, QueueInfo: rm.QueueInfo{
@@ -77,7 +77,7 @@ func stockQueues() []rm.QueueReport {
 	}
 }
 
-// stock is the recorded ResourceManager while the application waits for its master.
+// stock returns the recorded ResourceManager while the application waits for its master.
 func stock() *fake {
 	queues := stockQueues()
 	queues[1].Used, queues[1].Masters, queues[1].Containers, queues[1].Submitted, queues[1].Active = held(256), held(256), 1, 1, 1
@@ -100,7 +100,7 @@ func stock() *fake {
 	}
 }
 
-// idle is the recorded ResourceManager before there was an application.
+// idle returns the recorded ResourceManager before there was an application.
 func idle() *fake {
 	f := stock()
 	f.apps, f.queues = nil, stockQueues()
@@ -139,7 +139,7 @@ func recorded(t *testing.T) map[string][]byte {
 	return all
 }
 
-// A dialer serves a fake over a socket and calls it.
+// dial serves a fake over a socket and connects to it.
 func dial(t *testing.T, f *fake, o Options, user string) (client, admin *rpc.Client) {
 	t.Helper()
 	addr := serveOn(t, rpc.Options{Protocols: []rpc.Protocol{Client(f, o), Admin(f, o)}})
@@ -154,7 +154,7 @@ func dial(t *testing.T, f *fake, o Options, user string) (client, admin *rpc.Cli
 	return open(ClientName), open(AdminName)
 }
 
-// What the stock ResourceManager answered is answered here too, field by field.
+// Answers equal those of the stock ResourceManager, field by field.
 func TestAsStock(t *testing.T) {
 	app := &wire.ApplicationId{Id: proto.Int32(1), ClusterTimestamp: proto.Int64(started)}
 	att := &wire.ApplicationAttemptId{ApplicationId: app, AttemptId: proto.Int32(1)}
@@ -222,8 +222,8 @@ func TestAsStock(t *testing.T) {
 	}
 }
 
-// leeway is where an answer may differ: stock rounds a queue's share to memory it does not have, and says of
-// a node's utilisation that no GPU was measured.
+// leeway lists where an answer may differ: stock rounds a queue's share to memory it does not have, and says of a
+// node's utilisation that no GPU was measured.
 var leeway = cmp.Options{
 	protocmp.FilterField(&wire.QueueInfo{}, "currentCapacity", cmp.Comparer(func(a, b float32) bool { return a-b < 1e-3 && b-a < 1e-3 })),
 	protocmp.IgnoreFields(&wire.ResourceUtilization{}, "customResources"),

@@ -12,7 +12,7 @@ import (
 	"heddle/rm"
 )
 
-// tasksOf is a list of so many maps that run.
+// tasksOf returns a list of running maps.
 func tasksOf(maps int) string {
 	list := make([]string, maps)
 	for i := range list {
@@ -21,7 +21,7 @@ func tasksOf(maps int) string {
 	return `{"tasks":{"task":[` + strings.Join(list, ",") + `]}}`
 }
 
-// BenchmarkAsk is one ask for all tasks. The time of the other side is in it.
+// BenchmarkAsk measures one ask for all tasks, including the other side's time.
 func BenchmarkAsk(b *testing.B) {
 	for _, maps := range []int{200, 20_000} {
 		b.Run(fmt.Sprint("maps=", maps), func(b *testing.B) {
@@ -39,7 +39,7 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
-// BenchmarkList is the reading of the same answers alone.
+// BenchmarkList measures only the reading of the same answers.
 func BenchmarkList(b *testing.B) {
 	for _, maps := range []int{200, 20_000} {
 		text := tasksOf(maps)

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The limits are those that the documentation names.
+// The limits match the documentation.
 func TestDocumentedLimits(t *testing.T) {
 	text, err := os.ReadFile("../../docs/daemon.md")
 	if err != nil {
@@ -41,16 +41,16 @@ func TestDocumentedLimits(t *testing.T) {
 	}
 }
 
-// The applications of the recordings.
+// The applications in the recordings.
 var (
 	sleep = ids.Attempt{App: ids.App{Cluster: 1795451201644, Seq: 3}, N: 1}
 	slow  = ids.Attempt{App: ids.App{Cluster: 1795451201644, Seq: 4}, N: 1}
 )
 
-// asker asks masters on this machine.
+// asker returns an Asker for masters on this machine.
 func asker() *Asker { return New(Options{Masters: true, Way: proxy.Way{Local: true}}) }
 
-// recorded serves files of testdata by path and query, and what is not there as a master does.
+// recorded serves files of testdata by path and query, and missing files as a master does.
 func recorded(t *testing.T, files map[string]string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func TestMapReduce(t *testing.T) {
 	}
 }
 
-// A master that does not know one task, or has no pages of its memory, is believed about the rest.
+// A master that does not know one task, or has no memory pages, is believed about the rest.
 func TestRefusedInPart(t *testing.T) {
 	s := recorded(t, map[string]string{mrTasks + "?type=r": "mr-tasks.json", mrTasks + "/task_1795451201644_0003_m_000000/counters": "mr-counters.json"})
 	told := asker().Ask(context.Background(), &rm.AskMaster{
@@ -181,7 +181,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// Of several attempts the one counts that succeeded, or else the newest.
+// Of several attempts, the one that succeeded counts, or else the newest.
 func TestAttempts(t *testing.T) {
 	attempt := func(n int, state, container string) string {
 		return fmt.Sprintf(`{"id":"attempt_1795451201644_0003_m_000001_%d","state":%q,"assignedContainerId":%q}`, n, state, container)
@@ -215,7 +215,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// Masters that hang are no more than so many of one user's at a time, and keep others' from nothing.
+// Only a limited number of one user's masters can hang at a time, and they do not delay other users' masters.
 func TestManyThatHang(t *testing.T) {
 	var at atomic.Int32
 	free := make(chan struct{})

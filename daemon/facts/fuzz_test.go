@@ -8,7 +8,7 @@ import (
 	"heddle/rm"
 )
 
-// FuzzMaster looks for an answer of a master's that breaks a reader, or of which something is believed that cannot be.
+// FuzzMaster looks for a master's answer that breaks a reader, or of which something impossible is believed.
 func FuzzMaster(f *testing.F) {
 	for _, name := range []string{"mr-tasks.json", "mr-attempts.json", "mr-counters.json", "mr-memory.json", "mr-threads.json", "spark-executors.json", "spark-stages.json"} {
 		f.Add([]byte(fixture(f, name)))
@@ -47,7 +47,7 @@ func FuzzMaster(f *testing.F) {
 	})
 }
 
-// FuzzSubmission looks likewise for a file beside a submission.
+// FuzzSubmission does the same for files beside a submission.
 func FuzzSubmission(f *testing.F) {
 	f.Add([]byte(packed(f, sparkFile, "spark.executor.memory=1g\nspark.executor.cores:2")))
 	f.Add([]byte("a\\u00e9=b\\\nspark.executor.memoryOverheadFactor=1e300\nspark.memory.offHeap.size=9223372036854775807k"))

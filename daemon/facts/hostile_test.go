@@ -24,7 +24,7 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// answers is a master that answers everything in one way.
+// answers returns a master that always answers in the same way.
 func answers(kind, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -38,7 +38,7 @@ func list(tasks ...string) http.HandlerFunc {
 	return asJSON(`{"tasks":{"task":[` + strings.Join(tasks, ",") + `]}}`)
 }
 
-// task is a task in a list.
+// task returns a task in a list.
 func task(id, progress string) string {
 	return `{"id":"task_1795451201644_` + id + `","state":"RUNNING","status":"x","progress":` + progress + `}`
 }
@@ -158,7 +158,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A list that is not there as a whole when the time is over is none.
+// A list that is incomplete when the time is up is discarded.
 func TestHalfInTime(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -173,7 +173,7 @@ func TestHalfInTime(t *testing.T) {
 	}
 }
 
-// What comes before the time is over stays.
+// What arrives before the time is up stays.
 func TestTooSlowForAll(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/tasks") {
@@ -207,7 +207,7 @@ func TestRedirectWithin(t *testing.T) {
 	}
 }
 
-// A master names its own address; it does not lead the daemon to its own ports, or to its loopback.
+// A master names its own address, but it cannot lead the daemon to the daemon's own ports or to its loopback.
 func TestForbiddenPlaces(t *testing.T) {
 	asked := false
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
@@ -267,7 +267,7 @@ func TestHostileSpark(t *testing.T) {
 	}
 }
 
-// A NameNode that never answers is given up in time; one that is not there at once.
+// A NameNode that never answers is given up in time, and one that does not exist at once.
 func TestHDFSGone(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -289,14 +289,14 @@ func TestHDFSGone(t *testing.T) {
 	}
 }
 
-// strict lets nobody in.
+// strict refuses every connection.
 type strict struct{}
 
 func (strict) Verify([]byte) (password []byte, user string, identity any, err error) {
 	return nil, "", nil, errors.New("nobody")
 }
 
-// An HDFS that does not take callers at their word is not read, and that is said.
+// An HDFS that does not trust its callers' names is not read, and the answer says so.
 func TestHDFSThatWantsMore(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

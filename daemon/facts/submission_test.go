@@ -18,16 +18,16 @@ import (
 	"heddle/yarn/wire"
 )
 
-// hdfsAt is a file system of one NameNode.
+// hdfsAt returns a file system with one NameNode.
 func hdfsAt(at string) conf.FileSystem {
 	return conf.FileSystem{URL: "hdfs://" + at, NameNodes: []string{at}}
 }
 
-// shelf is a file system of the test's.
+// shelf is the test's file system.
 type shelf struct {
 	files map[string]string // by path
-	owner string            // who alone may read them
-	read  []string          // "user path" of each that was
+	owner string            // the only user who may read them
+	read  []string          // "user path" of each read
 }
 
 type reader struct {
@@ -53,7 +53,7 @@ func (r *reader) read(path string, most int64) ([]byte, error) {
 
 func (*reader) close() {}
 
-// submitted is a submission with files at places: name, scheme, host, port, path.
+// submitted returns a submission with files at places: name, scheme, host, port, path.
 func submitted(t *testing.T, files ...*wire.StringLocalResourceMap) []byte {
 	t.Helper()
 	b, err := proto.Marshal(&wire.ApplicationSubmissionContext{AmContainerSpec: &wire.ContainerLaunchContext{LocalResources: files}})
@@ -76,7 +76,7 @@ func fixture(t testing.TB, name string) string {
 	return string(b)
 }
 
-// readWith reads a submission off a shelf.
+// readWith reads a submission from a shelf.
 func readWith(s *shelf, q *rm.ReadJob) (*rm.JobRead, *Asker) {
 	a := New(Options{Submissions: true, Files: hdfsAt("127.0.0.1:9000")})
 	a.files = s
@@ -117,7 +117,7 @@ func TestReadMapReduce(t *testing.T) {
 	}
 }
 
-// The files are where the client says. Nothing but the cluster's own file system is asked, and nothing but as the user.
+// The client says where the files are. Only the cluster's own file system is asked, and only as the user.
 func TestReadNothingElse(t *testing.T) {
 	files := map[string]string{"/etc/passwd": "root", "/s/job.xml": fixture(t, "job.xml")}
 	tests := []struct {
@@ -194,7 +194,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// packed is an archive as spark-submit makes one.
+// packed returns an archive as spark-submit makes it.
 func packed(t testing.TB, name, text string) string {
 	t.Helper()
 	var b bytes.Buffer

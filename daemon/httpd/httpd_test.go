@@ -102,11 +102,11 @@ func (s *site) open(from string) net.Conn {
 	return c
 }
 
-// get asks for a path, and returns the status; 0 where the connection was closed.
+// get requests a path and returns the status; 0 if the connection was closed.
 func (s *site) get(c net.Conn, path string) int {
 	s.t.Helper()
 	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
-	_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: a\r\n\r\n") // reading says whether it went
+	_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: a\r\n\r\n") // reading shows whether it was sent
 	p, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -118,7 +118,7 @@ func (s *site) get(c net.Conn, path string) int {
 	return p.StatusCode
 }
 
-// wait has a request of a connection wait.
+// wait opens a connection with a request that waits.
 func (s *site) wait(from string) net.Conn {
 	s.t.Helper()
 	c := s.open(from)
@@ -127,8 +127,8 @@ func (s *site) wait(from string) net.Conn {
 	return c
 }
 
-// However many connections an address has open, idle or with half of a request, the next one is answered: it takes the place
-// of the one that is idle longest.
+// However many connections an address has open, idle or with half a request, the next one is answered: it replaces the
+// one that has been idle for longest.
 func TestIdleConnections(t *testing.T) {
 	s := start(t, Options{Conns: 100, PerAddress: 10})
 	busy := s.wait("127.0.0.2")
@@ -152,7 +152,7 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// Where all connections that an address may have are at work, a few more are for what is vital.
+// If all connections that an address may have are busy, there are a few more for vital paths.
 func TestSpareConnections(t *testing.T) {
 	s := start(t, Options{Conns: 100, PerAddress: 3, Vital: []string{"/healthz"}})
 	for range 3 {
@@ -167,7 +167,7 @@ func TestSpareConnections(t *testing.T) {
 		t.Errorf("what is not is answered %d", got)
 	}
 	s.open("127.0.0.2")
-	for range 3 { // each takes the place of the idle one, or of one that is as spare
+	for range 3 { // each replaces the idle one, or another spare one
 		if got := s.get(s.open("127.0.0.2"), "/other"); got != http.StatusServiceUnavailable {
 			t.Errorf("what is not, in the place of a spare one, is answered %d", got)
 		}
@@ -178,7 +178,7 @@ func TestSpareConnections(t *testing.T) {
 	close(s.release)
 }
 
-// Where all connections are taken, the address that has most gives one up.
+// If all connections are taken, the address with most connections gives one up.
 func TestCrowd(t *testing.T) {
 	s := start(t, Options{Conns: 4, PerAddress: 3})
 	one := s.open("127.0.0.3")

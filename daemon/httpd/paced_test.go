@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// piped is a listener whose connections have no buffers, in the time of a test.
+// piped is a listener whose connections have no buffers and use the test's time.
 type piped struct {
 	conns chan net.Conn
 	once  chan struct{}
@@ -32,8 +32,7 @@ func (p *piped) Accept() (net.Conn, error) {
 func (p *piped) Close() error   { close(p.once); return nil }
 func (p *piped) Addr() net.Addr { return &net.TCPAddr{} }
 
-// answering serves one request by what writes, and has read take the answer. It returns how long the writing took, and
-// what became of it.
+// answering serves one request with writes and has read take the answer. It returns how long writing took and its error.
 func answering(t *testing.T, writes func(io.Writer) error, read func(net.Conn)) (took time.Duration, err error) {
 	t.Helper()
 	l := &piped{make(chan net.Conn), make(chan struct{})}
@@ -64,7 +63,7 @@ func answering(t *testing.T, writes func(io.Writer) error, read func(net.Conn)) 
 	return took, err
 }
 
-// drip reads so many bytes a second, up to some.
+// drip reads at a rate of bytes a second, up to most bytes.
 func drip(rate, most int) func(net.Conn) {
 	return func(c net.Conn) {
 		for n := 0; n < most; n += rate {
@@ -76,7 +75,7 @@ func drip(rate, most int) func(net.Conn) {
 	}
 }
 
-// Who stops reading, or reads more slowly than has to be, is given up soon, however fast the beginning was.
+// A reader that stops, or reads too slowly, is soon given up, however fast the beginning was.
 func TestSlowReaders(t *testing.T) {
 	whole := func(w io.Writer) error {
 		_, err := w.Write(make([]byte, 16<<20))

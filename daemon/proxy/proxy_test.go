@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A master names its own address, so these are what one could try to make the daemon fetch.
+// A master names its own address, so these are addresses that somebody could try to make the daemon fetch.
 func TestNoForbiddenAddress(t *testing.T) {
 	w := &Way{Private: []uint16{8032}}
 	tests := []struct {
@@ -32,7 +32,7 @@ func TestNoForbiddenAddress(t *testing.T) {
 		{"224.0.0.1:80", true, false},
 		{"255.255.255.255:80", true, false},
 		{"[ff02::1]:80", true, false},
-		{"192.0.2.7:8032", false, true}, // another machine's port is its own
+		{"192.0.2.7:8032", false, true}, // a port of another machine
 		{"nonsense", true, false},
 	}
 	for _, tt := range tests {

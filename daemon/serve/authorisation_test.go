@@ -45,8 +45,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write docs/authorisation.md anew")
 
-// TestAuthorisation calls everything that is served as everybody there is, and compares what came of it with the table in
-// docs/authorisation.md. A method or a route that no row calls fails it.
+// TestAuthorisation calls everything that is served as every kind of caller, and compares the results with the tables
+// in docs/authorisation.md. A method or a route that no row calls makes it fail.
 func TestAuthorisation(t *testing.T) {
 	var on, off, both strings.Builder
 	f := newFixture(t, true)
@@ -115,7 +115,7 @@ change it. The columns:
 | impostor | a user who acts for the owner and may not |
 `
 
-// A caller is somebody who calls over RPC.
+// A caller is a user who calls over RPC.
 type caller struct {
 	name string
 	with rpc.ClientOptions
@@ -140,7 +140,7 @@ var nodes = []caller{
 	{"node of the exclude list", rpc.ClientOptions{User: "yarn"}, "127.0.0.9"},
 }
 
-// A row is a call: what is asked, by somebody who may have been given something before.
+// A row is a call: a request by a caller, who may have been given something before.
 type row struct {
 	method, note string
 	ask          func(c *rpc.Client, who caller) proto.Message
@@ -234,7 +234,7 @@ func (f *fixture) dial(at netip.AddrPort, protocol string, with rpc.ClientOption
 	return c
 }
 
-// submission is what ann hands in, with access lists of its own.
+// submission is what ann submits, with its own access lists.
 func submission(id ids.App) *wire.ApplicationSubmissionContext {
 	list := func(what wire.ApplicationAccessType, who string) *wire.ApplicationACLMap {
 		return &wire.ApplicationACLMap{AccessType: &what, Acl: &who}
@@ -247,21 +247,21 @@ func submission(id ids.App) *wire.ApplicationSubmissionContext {
 	}
 }
 
-// given is an id that ann was given.
+// given returns an id that ann was given.
 func (f *fixture) given() ids.App {
 	id, _, err := f.d.RM.NewApp(f.Context(), "ann")
 	must(f, err)
 	return id
 }
 
-// submitted is an application of ann's.
+// submitted returns an application of ann's.
 func (f *fixture) submitted() ids.App {
 	id := f.given()
 	must(f, f.d.RM.Submit(f.Context(), "ann", submission(id)))
 	return id
 }
 
-// same asks the same of everybody.
+// same makes the same request as every caller.
 func same(m proto.Message) func(*rpc.Client, caller) proto.Message {
 	return func(*rpc.Client, caller) proto.Message { return m }
 }
@@ -274,7 +274,7 @@ func (f *fixture) clientRows() []row {
 	submit := func(id ids.App) proto.Message {
 		return &wire.SubmitApplicationRequest{ApplicationSubmissionContext: submission(id)}
 	}
-	own := func(c *rpc.Client, _ caller) proto.Message { // where no id is given, that of nobody
+	own := func(c *rpc.Client, _ caller) proto.Message { // if no id is given, an unknown one
 		p := &wire.GetNewApplicationResponse{}
 		_ = c.Call(f.Context(), "getNewApplication", &wire.GetNewApplicationRequest{}, p)
 		return submit(conv.App(p.GetApplicationId()))
@@ -325,7 +325,7 @@ func (f *fixture) clientRows() []row {
 	}
 }
 
-// admins is the table of what administrators call.
+// admins returns the table of what administrators call.
 func (f *fixture) admins() string {
 	var b strings.Builder
 	f.rpc(&b, "Administrators", f.d.Admin, clients.Admin(f.d.RM, clients.Options{}), f.adminRows(), people)
@@ -352,7 +352,7 @@ func (f *fixture) adminRows() []row {
 	}
 }
 
-// masters are a master, and who would like to pass for it.
+// masters returns a master, and callers that would like to pass for it.
 func (f *fixture) masters() []caller {
 	signed := token.AMRM(f.am.Attempt, masterKey)
 	other := token.AMRM(ids.Attempt{App: f.submitted(), N: 7}, masterKey)
@@ -390,7 +390,7 @@ func (f *fixture) trackerRows() []row {
 	}
 }
 
-// answers are the answers that say more than that a call was taken.
+// answers are the answers that say more than that a call was accepted.
 var answers = map[string]func() proto.Message{
 	"getApplicationReport": func() proto.Message { return &wire.GetApplicationReportResponse{} },
 	"getApplications":      func() proto.Message { return &wire.GetApplicationsResponse{} },
@@ -398,7 +398,7 @@ var answers = map[string]func() proto.Message{
 	"nodeHeartbeat":        func() proto.Message { return &wire.NodeHeartbeatResponse{} },
 }
 
-// came is what came of a call.
+// came returns the result of a call.
 func came(p proto.Message, err error) string {
 	if e := (*rpc.Error)(nil); errors.As(err, &e) {
 		return strings.TrimSuffix(e.Class[strings.LastIndexAny(e.Class, ".$")+1:], "Exception")
@@ -468,7 +468,7 @@ func (f *fixture) call(at netip.AddrPort, protocol string, r row, who caller) st
 		return came(nil, err)
 	}
 	defer func() { _ = c.Close() }()
-	answer := proto.Message(&wire.RefreshQueuesResponse{}) // of which all fields are unknown
+	answer := proto.Message(&wire.RefreshQueuesResponse{}) // all of its fields are unknown
 	if make := answers[r.method]; make != nil {
 		answer = make()
 	}
@@ -476,7 +476,7 @@ func (f *fixture) call(at netip.AddrPort, protocol string, r row, who caller) st
 	return came(answer, err)
 }
 
-// webBodies are what changes send; of those without one nothing is sent.
+// webBodies are the bodies of changes; changes that are missing here have none.
 var webBodies = map[string]string{
 	"/state": `{"state":"KILLED"}`, "/queue": `{"queue":"default"}`, "/priority": `{"priority":1}`,
 	"/timeout": `{"timeout":{"type":"LIFETIME","expiryTime":"2099-01-31T12:00:00.000+0000"}}`,
@@ -535,13 +535,13 @@ func (f *fixture) ask(method, path, user string) string {
 	return f.status(http.DefaultTransport, r)
 }
 
-// masks are what stands in an answer, by how its path begins, that does not show all of the application, or of the containers
-// of a node.
+// masks are the texts, by the beginning of the path, in answers that do not show all of an application or of a node's
+// containers.
 var masks = []struct{ path, text string }{
 	{"/ws/v1/cluster/apps", `"startedTime":0,`}, {"/ws/v1/heddle/", `"masked":`}, {"/cluster", `masked"`},
 }
 
-// status is what came of a request.
+// status returns the result of a request.
 func (f *fixture) status(by http.RoundTripper, r *http.Request) string {
 	f.Helper()
 	p, err := by.RoundTrip(r)
@@ -622,7 +622,7 @@ func (f *fixture) agents(w io.Writer) {
 	g.write(w)
 }
 
-// An agentRow is what is asked of the port for node agents, about the node of the fixture.
+// An agentRow is a request to the port for node agents, about the fixture's node.
 type agentRow struct {
 	pattern, note string
 	body          func() any
@@ -645,7 +645,7 @@ func (f *fixture) agentRows(a *trust.Authority) []agentRow {
 	}
 }
 
-// grouped is a table in which what has the same cells stands in one row.
+// grouped is a table in which lines with the same cells share a row.
 type grouped struct {
 	title, of string
 	callers   []string

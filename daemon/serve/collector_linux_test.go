@@ -12,7 +12,7 @@ import (
 	"heddle/daemon"
 )
 
-// Go's collector is told what the limit leaves beside mapped files, as these come and go.
+// Go's collector gets what the limit leaves beside mapped files, as these come and go.
 func TestMemoryLimit(t *testing.T) {
 	was := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(was)

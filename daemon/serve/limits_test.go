@@ -25,7 +25,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// The limits of RPC are those that the documentation names.
+// The limits of RPC match the documentation.
 func TestDocumentedLimits(t *testing.T) {
 	text, err := os.ReadFile("../../docs/protocols.md")
 	must(t, err)
@@ -50,7 +50,7 @@ func TestDocumentedLimits(t *testing.T) {
 	}
 }
 
-// from connects from an address of its own, as another machine would.
+// from connects from its own address, as another machine would.
 func from(t *testing.T, addr, to string) net.Conn {
 	d := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(addr), 0))}
 	c, err := d.DialContext(t.Context(), "tcp", to)
@@ -59,7 +59,7 @@ func from(t *testing.T, addr, to string) net.Conn {
 	return c
 }
 
-// stays reports whether a connection is still there after so many others of its address.
+// stays reports whether a connection survives a number of others from its address.
 func stays(t *testing.T, addr, to string, others int) bool {
 	t.Helper()
 	first := from(t, addr, to)
@@ -74,7 +74,7 @@ func stays(t *testing.T, addr, to string, others int) bool {
 	return err == nil
 }
 
-// answered has a request answered on a connection. One without would be ended after a few seconds.
+// answered makes a request on a connection. A connection without one would be closed after a few seconds.
 func answered(c net.Conn) error {
 	err := c.SetDeadline(time.Now().Add(30 * time.Second))
 	if err == nil {
@@ -91,7 +91,7 @@ func answered(c net.Conn) error {
 	return errors.Join(err, r.Body.Close())
 }
 
-// As many agents of one address may come as NodeManagers.
+// One address may have as many agents as NodeManagers.
 func TestAgentsOfOneAddress(t *testing.T) {
 	f := newFixture(t, false)
 	if !stays(t, "127.0.0.1", f.d.Agents.String(), 250) {
@@ -110,7 +110,7 @@ func TestReadersOfOneAddress(t *testing.T) {
 	}
 }
 
-// The configuration says how many connections one address may have to each port of RPC, and how many calls of clients and
+// The configuration says how many connections one address may have to each RPC port, and how many calls of clients and
 // administrators are answered at a time.
 func TestCallersOfOneAddress(t *testing.T) {
 	f := newFixture(t, false, func(c *daemon.Config) { c.ConnsPer = 5 })
@@ -120,7 +120,7 @@ func TestCallersOfOneAddress(t *testing.T) {
 		for range 5 {
 			from(t, "127.0.0.2", to.String())
 		}
-		must(t, first.SetReadDeadline(time.Now().Add(2*time.Second))) // sooner than one that says nothing is ended
+		must(t, first.SetReadDeadline(time.Now().Add(2*time.Second))) // sooner than a silent connection is closed
 		if _, err := first.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%v: one of six connections is not ended where there may be five", to)
 		}
@@ -135,7 +135,7 @@ func TestCallersOfOneAddress(t *testing.T) {
 	}
 }
 
-// silent is for a connection that is open, and on which nothing comes for a while.
+// silent checks that a connection is open, and that nothing arrives on it for a while.
 func silent(t *testing.T, c net.Conn, while time.Duration) {
 	t.Helper()
 	must(t, c.SetReadDeadline(time.Now().Add(while)))
@@ -144,15 +144,15 @@ func silent(t *testing.T, c net.Conn, while time.Duration) {
 	}
 }
 
-// Clients whose requests do not come to an end leave room for what nodes send.
+// Clients whose requests do not end leave room for what nodes send.
 func TestInputOfClients(t *testing.T) {
 	f := newFixture(t, false)
-	const announced, sent = 15 << 20, 9 << 20 // the room for half of it is used up, and taken twice
+	const announced, sent = 15 << 20, 9 << 20 // the room for half of it is used up, and counted twice
 	for _, addr := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4"} {
 		c := from(t, addr, f.d.Client.String())
 		_, err := c.Write(append(hello(t, "ann", clients.ClientName), binary.BigEndian.AppendUint32(nil, announced)...))
 		must(t, err)
-		_, _ = c.Write(make([]byte, sent)) // some of them are cut off
+		_, _ = c.Write(make([]byte, sent)) // part of it is cut off
 	}
 	tracker := f.dial(f.d.Tracker, f.d.RM.Tracker().Name, rpc.ClientOptions{User: "yarn"})
 	q := registers(f.node)
@@ -164,7 +164,7 @@ func TestInputOfClients(t *testing.T) {
 	}
 }
 
-// hello is the beginning of a connection of a user.
+// hello returns the beginning of a user's connection.
 func hello(t *testing.T, user, protocol string) []byte {
 	b := []byte("hrpc\x09\x00\x00\x00\x00\x00\x00")
 	for _, m := range []proto.Message{
@@ -179,7 +179,7 @@ func hello(t *testing.T, user, protocol string) []byte {
 	return b
 }
 
-// What node agents say is taken out of the memory for calls.
+// What node agents say is charged to the memory for calls.
 func TestAgentsShareMemory(t *testing.T) {
 	f := newFixture(t, false)
 	body := `{"node":"n1:1","agent":"a","containers":[` + strings.Repeat("{},", 1<<20) + `{}]}`

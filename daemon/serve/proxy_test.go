@@ -16,7 +16,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// Masters show their pages to the address alone that the host of the ResourceManager's pages has, wherever those are served.
+// Masters show their pages only to the address of the host of the ResourceManager's pages, wherever those are served.
 func TestMastersAreCalledFromWhereTheyExpect(t *testing.T) {
 	from := netip.MustParseAddr("127.0.0.9")
 	f := newFixture(t, false, func(c *daemon.Config) {
@@ -28,7 +28,7 @@ func TestMastersAreCalledFromWhereTheyExpect(t *testing.T) {
 		}
 	}))
 	t.Cleanup(pages.Close)
-	for state := ""; state != "ALLOCATED"; { // its master is let in
+	for state := ""; state != "ALLOCATED"; { // until its master is admitted
 		a, err := f.d.RM.Attempt(t.Context(), f.am.Attempt)
 		must(t, err)
 		state = a.State

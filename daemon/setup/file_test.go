@@ -13,7 +13,7 @@ import (
 	"heddle/internal/plain"
 )
 
-// FuzzFile looks for a heddle.yaml that breaks the reader. An error must say where; what is taken must hold.
+// FuzzFile looks for a heddle.yaml that breaks the reader. An error must name a place; accepted values must be valid.
 func FuzzFile(f *testing.F) {
 	for _, s := range []string{
 		"", "# nothing", "profile: heddle\nset: [place.map=delay]", "beats: {fast: 10ms, normal: 1s, load: 3}", "a: &a [*a]",
@@ -84,7 +84,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// The example of the documentation is one.
+// The example in the documentation is valid.
 func TestDocumentedExample(t *testing.T) {
 	text, err := os.ReadFile("../../docs/daemon.md")
 	if err != nil {

@@ -72,7 +72,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// What others can reach is not listened on before somebody has understood what that means.
+// The daemon does not listen where others can reach it unless somebody has understood what that means.
 func TestOthersAreKeptOut(t *testing.T) {
 	site := func(lines string) map[string]string { return map[string]string{"yarn-site.xml": props(lines)} }
 	for name, c := range map[string]struct {
@@ -97,7 +97,7 @@ func TestOthersAreKeptOut(t *testing.T) {
 	fails(t, Options{Listen: Listen{Host: "10.1.2.3"}}, "into heddle.yaml in a folder that --conf names")
 }
 
-// Node agents are listened for where somebody says so, and others may reach them.
+// The daemon listens for node agents if told to, and others may reach that port.
 func TestListenForAgents(t *testing.T) {
 	for name, c := range map[string]struct {
 		site, file string

@@ -8,7 +8,7 @@ import (
 	"heddle/rm"
 )
 
-// There is as much memory as the machine has, or the least that a control group allows that the process is in.
+// The available memory is that of the machine, or the least that one of the process's control groups allows.
 func TestRoom(t *testing.T) {
 	const machine = "MemTotal:       16777216 kB\nMemFree:        1 kB\n"
 	for name, c := range map[string]struct {
@@ -33,7 +33,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// What is not said follows from what is; what Go was told in its own way holds.
+// What is not set follows from what is; a limit given to Go in its own way holds.
 func TestMemory(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {

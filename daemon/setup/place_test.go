@@ -18,7 +18,7 @@ import (
 	"heddle/sched"
 )
 
-// capacityTree is a tree with everything that placement looks at; ann's groups are staff and ops.
+// capacityTree returns a tree with everything that placement considers; ann's groups are staff and ops.
 func capacityTree(t *testing.T) *Daemon {
 	t.Helper()
 	const p = "yarn.scheduler.capacity."
@@ -76,7 +76,7 @@ func text(err error) string {
 }
 
 func TestFairPlace(t *testing.T) {
-	// Without placement rules the queue that is named counts, else the user's own.
+	// Without placement rules the named queue counts, or else the user's own.
 	s := load(t, Options{ConfDir: folder(t, "fair", map[string]string{
 		"fair-scheduler.xml": `<allocations><queue name="b"><queue name="x"/></queue><queue name="a"/></allocations>`,
 	})}).Scheduler
@@ -171,7 +171,7 @@ func TestCapacityQueues(t *testing.T) {
 	}
 }
 
-// What maximum-applications says is what is told, and what the core does: 0 takes none.
+// The value of maximum-applications is what is reported and what the core does: 0 accepts none.
 func TestMaximumApplications(t *testing.T) {
 	const prefix = "yarn.scheduler.capacity."
 	for value, want := range map[string]int{"": 2500, prefix + "root.a.maximum-applications=7": 7, prefix + "root.a.maximum-applications=0": 0, prefix + "global-queue-max-application=50": 50} {
@@ -193,7 +193,7 @@ func TestMaximumApplications(t *testing.T) {
 	}
 }
 
-// taken is how many of so many applications the core takes into a queue.
+// taken returns how many of a number of applications the core accepts in a queue.
 func taken(s *rm.Scheduler, queue heddle.QueueID, apps int) (n int) {
 	core := sched.New(s.Set)
 	for id := range apps {
@@ -230,7 +230,7 @@ func TestFairQueues(t *testing.T) {
 	}
 }
 
-// The bounds of a fair queue are told as the core has them: 0 of a resource is none of it.
+// The bounds of a fair queue are reported as the core has them: 0 of a resource means none of it.
 func TestFairBounds(t *testing.T) {
 	total := heddle.Of(8192, 8000)
 	for text, want := range map[string]heddle.Resource{
@@ -255,7 +255,7 @@ func TestFairBounds(t *testing.T) {
 	}
 }
 
-// What is told of a queue's order is what serves, not what its configuration would have.
+// The reported order of a queue is the one that is really used, not the configured one.
 func TestOrderThatServes(t *testing.T) {
 	for _, x := range []struct {
 		profile          string

@@ -19,7 +19,7 @@ import (
 	"heddle/rm"
 )
 
-// alone shields a test from the environment it runs in.
+// alone isolates a test from the environment it runs in.
 func alone(t *testing.T) {
 	t.Helper()
 	t.Setenv("HADOOP_CONF_DIR", "")
@@ -27,7 +27,7 @@ func alone(t *testing.T) {
 	t.Setenv("HOME", "/home/ann")
 }
 
-// folder copies a folder of testdata, or an empty one, and lays files over it; an empty file is removed.
+// folder copies a folder of testdata, or an empty one, and adds files; an empty file is removed.
 func folder(t *testing.T, base string, files map[string]string) string {
 	t.Helper()
 	alone(t)
@@ -57,7 +57,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// props writes name=value lines as one of Hadoop's files: line n of the text is line n+1 of the file.
+// props converts name=value lines to a Hadoop configuration file: line n of the text is line n+1 of the file.
 func props(lines string) string {
 	var b strings.Builder
 	b.WriteString("<configuration>\n")
@@ -78,7 +78,7 @@ func load(t *testing.T, o Options) *Daemon {
 	return d
 }
 
-// fails wants an error that has the words, DIR standing for the folder.
+// fails checks that loading fails with the given words, where DIR stands for the folder.
 func fails(t *testing.T, o Options, want string) {
 	t.Helper()
 	_, err := Load(o)
@@ -137,7 +137,7 @@ func TestNoConfiguration(t *testing.T) {
 	}
 }
 
-// The folders are what a small test cluster has: one queue, three nodes of 4 GiB.
+// The folders have what a small test cluster has: one queue, three nodes of 4 GiB.
 func TestFolders(t *testing.T) {
 	for name, share := range map[string]string{"capacity": "fifo", "fair": "fair"} {
 		t.Run(name, func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestWrongValues(t *testing.T) {
 	fails(t, Options{ConfDir: folder(t, "", nil)}, "DIR has none of the files of a Hadoop configuration")
 }
 
-// checked is all that a check finds that a ResourceManager does not start with.
+// checked returns everything a check finds that keeps a ResourceManager from starting.
 func checked(t *testing.T, dir string) string {
 	t.Helper()
 	r, wrong, err := Check(dir)
@@ -308,8 +308,8 @@ func checked(t *testing.T, dir string) string {
 	return fmt.Sprint(r.Errors, "\n", r.Refused(), "\n", wrong)
 }
 
-// A profile does for a scheduler that is not here, in a check as at the start. What goes by Hadoop's files goes by those of the
-// folder, and is not looked at where they are wrong. No host is looked up, and the memory of this machine does not count.
+// A profile makes up for an unsupported scheduler, in a check as at the start. Whatever depends on Hadoop's files uses
+// those of the folder, and is not checked if they are wrong. No host is looked up; this machine's memory is irrelevant.
 func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct{ site, file, want string }{
 		"a profile for a scheduler": {"yarn.resourcemanager.scheduler.class=x.Mine", "profile: fair", ""},
@@ -328,7 +328,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What is found out of jobs is all of it, unless heddle.yaml says otherwise.
+// Everything is found out about jobs, unless heddle.yaml says otherwise.
 func TestFacts(t *testing.T) {
 	for text, want := range map[string][2]bool{
 		"# nothing":                       {true, true},
@@ -442,7 +442,7 @@ func TestDeviationsAreDocumented(t *testing.T) {
 	}
 }
 
-// Who may act for others is told with addresses; a host that nobody knows lets nobody in.
+// Users who may act for others come with addresses; an unknown host admits nobody.
 func TestProxyUsers(t *testing.T) {
 	d := load(t, Options{ConfDir: folder(t, "capacity", map[string]string{"core-site.xml": props(`hadoop.proxyuser.hue.users=ann
 		hadoop.proxyuser.hue.hosts=10.0.0.0/8,192.168.1.9,no-such-host.invalid
@@ -469,7 +469,7 @@ func TestProxyUsers(t *testing.T) {
 	}
 }
 
-// TestAgents has mechanisms that need node agents on where these are listened for, and off elsewhere.
+// TestAgents checks that mechanisms that need node agents are on if the daemon listens for agents, and off otherwise.
 func TestAgents(t *testing.T) {
 	for agents, off := range map[string]bool{"": true, "127.0.0.1:0": false} {
 		d, err := Load(Options{Profile: "mrorchestrator", Data: t.TempDir(), Listen: Listen{Agents: agents}})

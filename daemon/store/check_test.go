@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// pagesOf returns the numbers of a file's pages of a kind that are in use by it.
+// pagesOf returns the numbers of a file's pages of a kind that are in use.
 func pagesOf(t *testing.T, content []byte, kind uint16) []uint64 {
 	t.Helper()
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
@@ -26,7 +26,7 @@ func pagesOf(t *testing.T, content []byte, kind uint16) []uint64 {
 	return out
 }
 
-// What the library would take on trust is found.
+// The check finds what the library would trust.
 func TestStructure(t *testing.T) {
 	path, content := filled(t)
 	if order.Uint32(content[pageHeader+8:]) != 4096 {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// childEnv makes the test binary commit to the store it names until it is killed.
+// childEnv makes the test binary commit to the store that it names until the process is killed.
 const childEnv = "HEDDLE_STORE_TEST_CHILD"
 
-// child puts application after application, each with an attempt and in a commit of its own, many at a time,
-// and prints the number of each one acknowledged.
+// child puts applications, each with an attempt and in a commit of its own, many at a time, and prints the number of
+// each acknowledged one.
 func child(path string) {
 	s, state, err := Open(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestSecondProcess(t *testing.T) {
 	}
 	must(t, commitNow(s, PutApp(App{ID: app(1)})))
 
-	// One that is just ending is waited for.
+	// A store waits for a process that is just ending.
 	time.AfterFunc(300*time.Millisecond, func() { _ = s.Close() })
 	next, state := mustOpen(t, path)
 	if len(state.Apps) != 1 {

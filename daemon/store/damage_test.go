@@ -124,7 +124,7 @@ func TestBadRecords(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("not said: %v", want)
 	}
-	// What is bad stays until it is dropped.
+	// Bad records stay until they are dropped.
 	must(t, commitNow(s, DropApp(app(0)), DropApp(app(3))))
 	must(t, s.Close())
 	s, state = mustOpen(t, path)
@@ -169,8 +169,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A program that knows nothing of last runs or of nodes leaves them alone, and does not count them. What it wrote is read
-// like any other store, with them or without.
+// A program that does not know last runs or nodes leaves them alone and does not count them. What it wrote is read like
+// any other store, with them or without.
 func TestOlderProgram(t *testing.T) {
 	path := place(t)
 	node := func(n int32) Node { return Node{ID: ids.Node{Host: fmt.Sprint("n", n), Port: 1}} }
@@ -195,7 +195,7 @@ func TestOlderProgram(t *testing.T) {
 	})
 	opens(0)
 	opens(1)
-	// One that is lost is missed.
+	// A lost bucket is noticed.
 	for _, bucket := range [][]byte{runs, nodes} {
 		edit(t, path, func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucket) })
 		s, state := mustOpen(t, path)
@@ -208,7 +208,7 @@ func TestOlderProgram(t *testing.T) {
 
 const records = 60
 
-// filled is a store of that many applications and attempts, closed.
+// filled returns a closed store with a number of applications and attempts.
 func filled(t *testing.T) (path string, content []byte) {
 	path = place(t)
 	s, _ := mustOpen(t, path)
@@ -240,7 +240,7 @@ func TestTorn(t *testing.T) {
 	t.Logf("%d bytes; opened %d times", len(content), opened)
 }
 
-// Whatever bits are flipped, what is damaged is refused or said, and nothing wrong is passed on.
+// Whatever bits are flipped, damage is refused or reported, and nothing wrong is passed on.
 func TestFlippedBits(t *testing.T) {
 	path, content := filled(t)
 	r := rand.New(rand.NewPCG(1, 2))

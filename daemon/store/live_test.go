@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// given is a store that is open and can be asked for copies, beside what a process that was killed left.
+// given returns an open store that can be asked for copies, beside what a killed process left.
 func given(t *testing.T) (s *Store, path string) {
 	t.Helper()
 	path = place(t)
@@ -23,7 +23,7 @@ func given(t *testing.T) (s *Store, path string) {
 	return s, path
 }
 
-// A copy of a store that is written to has all that was acknowledged before it was asked for, and of each commit all or
+// A copy of a store that is being written to has everything acknowledged before the request, and of each commit all or
 // nothing. Commits go on meanwhile.
 func TestBackupOfOpenStore(t *testing.T) {
 	s, path := given(t)
@@ -67,7 +67,7 @@ func TestBackupOfOpenStore(t *testing.T) {
 		if _, err := Backup(path, to); err == nil {
 			t.Error("a copy is overwritten")
 		}
-		for n := before; n < before+5; { // they go on
+		for n := before; n < before+5; { // commits go on
 			n = <-acknowledged
 			acknowledged <- n
 		}
@@ -82,8 +82,8 @@ func TestBackupOfOpenStore(t *testing.T) {
 	}
 }
 
-// Whoever asks for a copy and does not take it keeps neither commits waiting, though the file grows many times over, nor the
-// end.
+// A caller that asks for a copy and does not take it delays neither commits, although the file grows many times over,
+// nor the end.
 func TestCopyThatNobodyTakes(t *testing.T) {
 	s, path := given(t)
 	must(t, commitNow(s, PutApp(App{ID: app(1), Context: make([]byte, 4<<20)})))
@@ -104,7 +104,7 @@ func TestCopyThatNobodyTakes(t *testing.T) {
 	must(t, c.Close())
 }
 
-// What is damaged is not copied, and nothing is left of the copy.
+// A damaged store is not copied, and nothing is left of the copy.
 func TestDamagedOpenStore(t *testing.T) {
 	path, _ := realistic(t)
 	s, _ := mustOpen(t, path)
@@ -146,7 +146,7 @@ func TestNoRoomForACopy(t *testing.T) {
 	must(t, errors.Join(err, s.Close()))
 }
 
-// A copy may take as long as it likes to be made, for whoever asks and for others who wait for their turn.
+// Making a copy may take any time, both for the caller that asked for it and for others that wait for their turn.
 func TestCopyThatTakesLong(t *testing.T) {
 	const patience = 50 * time.Millisecond
 	path := filepath.Join(t.TempDir(), "rm.db")
@@ -173,7 +173,7 @@ func TestCopyThatTakesLong(t *testing.T) {
 	must(t, ln.Close())
 }
 
-// A copy that is not handed on is not waited for.
+// The asking side does not wait for a copy that stops coming.
 func TestCopyThatStops(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rm.db")
 	ln, err := net.Listen("unix", socketOf(path))
@@ -193,7 +193,7 @@ func TestCopyThatStops(t *testing.T) {
 	must(t, errors.Join(c.Close(), ln.Close()))
 }
 
-// The end of the store ends the wait of those whose turn has not come.
+// The end of the store ends the wait of callers whose turn has not come.
 func TestEndWhileCopiesWait(t *testing.T) {
 	s, path := given(t)
 	must(t, commitNow(s, PutApp(App{ID: app(1), Context: make([]byte, 4<<20)})))
@@ -211,7 +211,7 @@ func TestEndWhileCopiesWait(t *testing.T) {
 	must(t, errors.Join(first.Close(), second.Close()))
 }
 
-// A tired listener has no file left for the first connections.
+// A tired listener has no file descriptor for the first connections.
 type tired struct {
 	net.Listener
 	left int
@@ -224,7 +224,7 @@ func (l *tired) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// Whoever cannot be let in for a while can be afterwards, and the end does not wait for that.
+// A caller that cannot be accepted for a while can be later, and the end does not wait for that.
 func TestCopyAfterFailedAccept(t *testing.T) {
 	for _, failures := range []int{1, 1 << 30} {
 		s, path := given(t)
@@ -240,7 +240,7 @@ func TestCopyAfterFailedAccept(t *testing.T) {
 	}
 }
 
-// Where a copy fails in a way that nobody thought of, its file is closed.
+// If a copy fails in an unforeseen way, its file is closed.
 func TestCopyPanics(t *testing.T) {
 	dir := t.TempDir()
 	f, _, err := (&Store{path: filepath.Join(dir, "rm.db")}).snapshot() // it has no database

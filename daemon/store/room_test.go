@@ -14,7 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// disk mounts a file system of so many bytes, for root.
+// disk mounts a file system of size bytes; this needs root.
 func disk(t *testing.T, size int64) (dir string) {
 	dir = t.TempDir()
 	if err := mount(dir, size); err != nil {
@@ -24,7 +24,7 @@ func disk(t *testing.T, size int64) (dir string) {
 	return dir
 }
 
-// ballast takes room away: all but so many bytes.
+// ballast takes all room except keep bytes.
 func ballast(t *testing.T, dir string, keep int64) (lift func()) {
 	t.Helper()
 	name := filepath.Join(dir, "ballast")
@@ -35,7 +35,7 @@ func ballast(t *testing.T, dir string, keep int64) (lift func()) {
 	return func() { must(t, os.Remove(name)) }
 }
 
-// heard collects what a store says of its disk.
+// heard collects what a store says about its disk.
 type heard struct {
 	sync.Mutex
 	said []*Shortage
@@ -51,7 +51,7 @@ func listen(s *Store) *heard {
 	return h
 }
 
-// last waits until the last thing that was said is what is wanted.
+// last waits until the last thing said is the wanted one.
 func (h *heard) last(t *testing.T, short bool) *Shortage {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -68,8 +68,8 @@ func (h *heard) last(t *testing.T, short bool) *Shortage {
 	}
 }
 
-// A full disk is said as soon as the reserve is all there is. What is committed goes there, until it is used up; then
-// commits wait, are written in their order when there is room, and nothing is lost.
+// A full disk is reported as soon as only the reserve is left. Commits use the reserve until it is exhausted. Then they
+// wait, are written in order once there is room, and nothing is lost.
 func TestFullDisk(t *testing.T) {
 	dir := disk(t, 64<<20)
 	path := filepath.Join(dir, "data", "rm.db")
@@ -92,7 +92,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("said %q", text)
 	}
 
-	// Small records go on for as long as there is a reserve.
+	// Small records go on as long as there is a reserve.
 	for range 100 {
 		must(t, commitNow(s, PutAttempt(Attempt{ID: attempt(1, 1)})))
 	}
@@ -135,8 +135,8 @@ func TestFullDisk(t *testing.T) {
 	must(t, s.Close())
 }
 
-// Wherever in a transaction the disk turns out to be full, what is in the file is what it was before, and the store goes
-// on with it.
+// Wherever in a transaction the disk turns out to be full, the content of the file is what it was before, and the store
+// goes on with it.
 func TestFullAtEveryPage(t *testing.T) {
 	const page = 4096
 	dir := disk(t, 40<<20)
@@ -154,7 +154,7 @@ func TestFullAtEveryPage(t *testing.T) {
 		must(t, os.WriteFile(path, content, fileMode))
 		db, state, err := begin(path)
 		must(t, err)
-		// A store that keeps no room meets the full disk in the middle of a transaction.
+		// A store without a reserve meets the full disk in the middle of a transaction.
 		s = bare(path, db, state.kept)
 		lift := ballast(t, dir, int64(k*page))
 		done := make(chan error, 1)
@@ -187,7 +187,7 @@ func TestFullAtEveryPage(t *testing.T) {
 	t.Logf("the disk was full in %d of %d cases", waited, tried)
 }
 
-// bare is a store that keeps no room.
+// bare returns a store without a reserve.
 func bare(path string, db *bbolt.DB, kept counts) *Store {
 	lock, _ := os.Open(os.DevNull)
 	s := makeStore(path, db, lock, kept)
@@ -196,7 +196,7 @@ func bare(path string, db *bbolt.DB, kept counts) *Store {
 	return s
 }
 
-// stateOf is what a copy of a file holds.
+// stateOf returns the content of a copy of a file.
 func stateOf(t *testing.T, content []byte) *State {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "copy")

@@ -22,8 +22,8 @@ import (
 
 const realApps = 120
 
-// realistic is a store as a cluster leaves it, closed: applications that are over and alive, with submissions of several
-// sizes and attempts; pages of all kinds.
+// realistic returns a closed store as a cluster leaves it: applications that are over and alive, with submissions of
+// several sizes and attempts; pages of all kinds.
 func realistic(t testing.TB) (path string, content []byte) {
 	path = place(t)
 	s, _ := mustOpen(t, path)
@@ -50,8 +50,8 @@ func realAttempt(n, i int32) Attempt {
 	return Attempt{ID: attempt(n, i), MasterID: 3<<ids.EpochShift | 1, Node: ids.Node{Host: "n1.example.com", Port: 8041}, NodeHTTP: "n1.example.com:8042", Started: int64(n) + 1, Tracking: "http://n1:7001"}
 }
 
-// placesOf says from which page to which the records of a file are, by their keys: where the page is one that goes on for
-// others, which have no records without it, from that one.
+// placesOf returns the first and last page that each record needs, by its key. Overflow pages have no records without
+// the first of their pages.
 func placesOf(t *testing.T, content []byte) map[string][2]uint64 {
 	t.Helper()
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
@@ -71,8 +71,8 @@ func placesOf(t *testing.T, content []byte) map[string][2]uint64 {
 	return out
 }
 
-// Whichever page of a store is lost, the next start goes on with all records that are on others, says what is lost, and
-// keeps the damaged file. The numbers of attempts and containers do not come again.
+// Whichever page of a store is lost, the next start continues with all records on other pages, says what is lost, and
+// keeps the damaged file. Attempt and container numbers are not repeated.
 func TestEveryPage(t *testing.T) {
 	path, content := realistic(t)
 	if order.Uint32(content[pageHeader+8:]) != 4096 {
@@ -119,7 +119,7 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
-// wantRest checks that a state has all records of one before but those on a page, and returns how many are lost.
+// wantRest checks that a state has all records of an earlier one except those on a page, and returns how many are lost.
 func wantRest(t *testing.T, places map[string][2]uint64, page uint64, before, state *State) (lost int) {
 	t.Helper()
 	on := map[string]bool{}
@@ -174,7 +174,7 @@ func wantRest(t *testing.T, places map[string][2]uint64, page uint64, before, st
 	return lost
 }
 
-// Without the record of how often the store was opened, no container's id comes again.
+// Without the record of how often the store was opened, no container id is repeated.
 func TestLostEpoch(t *testing.T) {
 	for _, record := range []string{"", "00000000 7"} {
 		path, content := realistic(t)
@@ -198,7 +198,7 @@ func TestLostEpoch(t *testing.T) {
 	}
 }
 
-// Who repairs a store as root leaves nothing behind that its owner may not open, and nothing where there is no store.
+// Repairing a store as root leaves nothing that its owner cannot open, and nothing if there is no store.
 func TestRepairLeavesLocks(t *testing.T) {
 	path, _ := realistic(t)
 	if os.Geteuid() != 0 {
@@ -221,12 +221,12 @@ func TestRepairLeavesLocks(t *testing.T) {
 	}
 }
 
-// A start does not guess where it is not sure which file it has; repair does, and says so.
+// A start does not guess if it is not sure which file it has; repair does, and says so.
 func TestRepairOnly(t *testing.T) {
 	path, content := realistic(t)
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
-	for max(h.root, h.freelist) >= h.pages-10 { // which free pages they take is chance; these are cut off below
+	for max(h.root, h.freelist) >= h.pages-10 { // the free pages they take depend on chance; these are cut off below
 		path, content = realistic(t)
 		h, _, err = findMeta(bytes.NewReader(content), int64(len(content)))
 		must(t, err)
@@ -264,7 +264,7 @@ func TestRepairOnly(t *testing.T) {
 		must(t, s.Close())
 		must(t, os.Remove(r.Kept))
 	}
-	// What is whole stays as it is, and what is no store at all is not made one.
+	// An undamaged file stays as it is, and a file that is no store is not made one.
 	must(t, os.WriteFile(path, content, fileMode))
 	if r, err := Repair(path); err != nil || !r.Whole() || r.Kept != "" {
 		t.Errorf("%+v, %v", r, err)
@@ -275,7 +275,7 @@ func TestRepairOnly(t *testing.T) {
 	}
 }
 
-// A file that lacks nothing but free pages is refused all the same, and mended.
+// A file that lacks only free pages is refused all the same, and repaired.
 func TestFreePagesCutOff(t *testing.T) {
 	path := place(t)
 	s, _ := mustOpen(t, path)
@@ -308,14 +308,14 @@ func TestFreePagesCutOff(t *testing.T) {
 	must(t, s.Close())
 }
 
-// A new store takes the place of a damaged one at once, or not at all.
+// A new store replaces a damaged one at once, or not at all.
 func TestHalfSalvaged(t *testing.T) {
 	path, content := realistic(t)
 	leaf := pagesOf(t, content, flagLeaf)[0]
 	broken := slices.Clone(content)
 	clear(broken[leaf*4096 : (leaf+1)*4096])
 	must(t, os.WriteFile(path, broken, fileMode))
-	// A start before had the second name, and half of a new file.
+	// An earlier start made the second name and half of a new file.
 	must(t, os.Link(path, path+".damaged-1"))
 	must(t, os.WriteFile(path+".new", []byte("half"), fileMode))
 	s, state := mustOpen(t, path)
@@ -356,7 +356,7 @@ func TestExport(t *testing.T) {
 			}
 		}
 	}
-	// An attempt of an application that is lost is lost with it.
+	// An attempt of a lost application is lost with it.
 	want := map[string]int{"apps": realApps - 1, "attempts": realApps*6/5 - 1, "runs": realApps - 1, "meta": 4, "tokens": 1, "lost": 2}
 	if !maps.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
@@ -404,8 +404,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// Who goes back to a copy, also once more to the same, gives no attempt and no container the number of one that was begun since
-// it was made. Only the first start is one from a copy.
+// Going back to a copy, even to the same one again, gives no attempt or container the number of one begun since the
+// copy was made. Only the first start is one from a copy.
 func TestBackToACopy(t *testing.T) {
 	for name, live := range map[string]bool{"while it is open": true, "while it is closed": false} {
 		path := place(t)
@@ -451,8 +451,8 @@ func TestBackToACopy(t *testing.T) {
 	}
 }
 
-// Where the last commit is missing, whatever it had, no attempt and no start gets its number again: not after the start that
-// found it missing either.
+// If the last commit is missing, whatever it contained, no attempt and no start gets its number again: not even after
+// the start that noticed the loss.
 func TestLastCommitLost(t *testing.T) {
 	newest := func(b []byte) int { // of the first two pages
 		one, _ := readMeta(bytes.NewReader(b), 0)
@@ -481,7 +481,7 @@ func TestLastCommitLost(t *testing.T) {
 		s, state := mustOpen(t, path)
 		must(t, commitNow(s, PutApp(App{ID: app(1)}), PutApp(App{ID: app(2), State: "FINISHED"}), PutApp(App{ID: app(3)}), PutAttempt(Attempt{ID: attempt(1, 1)})))
 		last := []Change{PutAttempt(Attempt{ID: attempt(1, 1), State: "FAILED"}), PutAttempt(Attempt{ID: attempt(3, 1)})}
-		for n := range int32(3) { // each may have been begun as the one before ended, while the disk was slow
+		for n := range int32(3) { // each may have begun when the one before ended, while the disk was slow
 			last = append(last, PutAttempt(Attempt{ID: attempt(1, 2+n)}))
 		}
 		must(t, commitNow(s, last...))
@@ -511,7 +511,7 @@ func TestLastCommitLost(t *testing.T) {
 	}
 }
 
-// Where nobody knows how many commits are missing, several starts may be.
+// If it is unknown how many commits are missing, several starts may be missing.
 func TestLastStartsLost(t *testing.T) {
 	path, _ := realistic(t)
 	var s *Store
@@ -545,7 +545,7 @@ func TestLastStartsLost(t *testing.T) {
 	must(t, s.Close())
 }
 
-// A start whose count was the last commit, and is missing, may have given containers to masters of before.
+// If the last commit is missing and was the count of a start, that start may have given containers to earlier masters.
 func TestLastStartLost(t *testing.T) {
 	path := place(t)
 	s, _ := mustOpen(t, path)

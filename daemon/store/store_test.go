@@ -34,7 +34,7 @@ func run(n int32) Run {
 	return Run{RunKey: rm.RunKey{User: "ann", Name: fmt.Sprint(n)}, Ended: int64(n)}
 }
 
-// place is a path for a store in a folder that does not exist yet.
+// place returns a path for a store in a folder that does not exist yet.
 func place(t testing.TB) string { return filepath.Join(t.TempDir(), "data", "rm.db") }
 
 func mustOpen(t testing.TB, path string) (*Store, *State) {
@@ -46,7 +46,7 @@ func mustOpen(t testing.TB, path string) (*Store, *State) {
 	return s, state
 }
 
-// The last starts are kept, and one store of an older program has none.
+// The last starts are kept, and a store of an older program has none.
 func TestStarts(t *testing.T) {
 	path := place(t)
 	s, state := mustOpen(t, path)
@@ -66,7 +66,7 @@ func TestStarts(t *testing.T) {
 	must(t, s.Close())
 }
 
-// Nodes are found again, and those that have left are not.
+// Stored nodes are found again, and dropped ones are not.
 func TestNodes(t *testing.T) {
 	path := place(t)
 	s, _ := mustOpen(t, path)
@@ -82,7 +82,7 @@ func TestNodes(t *testing.T) {
 	must(t, s.Close())
 }
 
-// commit commits and waits.
+// commitNow commits and waits.
 func commitNow(s *Store, changes ...Change) error {
 	done := make(chan error, 1)
 	s.Commit(func(err error) { done <- err }, changes...)
@@ -119,7 +119,7 @@ func TestRoundTrip(t *testing.T) {
 	if first.Epoch != 1 || first.ClusterID == "" || first.Apps != nil || first.Attempts != nil || first.Bad != nil {
 		t.Errorf("a new store has state %+v", first)
 	}
-	// The texts of 9 and of 10000 sort against their numbers.
+	// As texts, 9 and 10000 sort against their numerical order.
 	for _, n := range []int32{10000, 9, 10001} {
 		must(t, commitNow(s, PutApp(App{ID: app(n)}), PutAttempt(Attempt{ID: attempt(n, 1)})))
 	}
@@ -146,7 +146,7 @@ func TestRoundTrip(t *testing.T) {
 	must(t, s.Close())
 }
 
-// What is in files of before is read, and what is written can be read by the program that wrote them.
+// Records of older files can be read, and the program that wrote those can read new records.
 func TestRecordsInTheFile(t *testing.T) {
 	a := &App{ID: app(1), User: "ann", Context: []byte{1}, Queue: "root.a", Priority: 3, Submitted: 5}
 	try := &Attempt{ID: attempt(1, 2), MasterID: 7, Node: ids.Node{Host: "h", Port: 8041}, State: "FAILED"}
@@ -262,7 +262,7 @@ func TestErrorsOfOneCommit(t *testing.T) {
 	must(t, s.Close())
 }
 
-// waiting is how many commits are not yet on the disk, those being written not counted.
+// waiting returns how many commits are not on disk yet, without those being written.
 func waiting(s *Store) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +273,7 @@ func TestFailureIsSticky(t *testing.T) {
 	path := place(t)
 	s, _ := mustOpen(t, path)
 	must(t, commitNow(s, PutApp(App{ID: app(1)})))
-	// A limit on the file's size stands for a full disk.
+	// A limit on the file's size simulates a full disk.
 	s.db.MaxSize = 64 << 10
 	var failed error
 	for i := int32(2); i < 1000 && failed == nil; i++ {

@@ -12,7 +12,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// guarded is a demo whose applications only their owners and vic may look at.
+// guarded returns a demo whose applications only their owners and vic may view.
 func guarded() http.Handler {
 	f := demo()
 	f.now = 1700000009000
@@ -26,7 +26,7 @@ func guarded() http.Handler {
 	return New(Options{RM: f, Local: true, Access: daemon.Access{ACLs: true, Admins: "root", Owner: "yarn"}})
 }
 
-// as asks as a user of this machine, "" for nobody.
+// as makes a request as a user of this machine; "" is nobody.
 func as(h http.Handler, user, path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, path+"?user.name="+user, nil)
 	r.RemoteAddr = "127.0.0.1:5000"
@@ -41,7 +41,7 @@ const (
 	ofCont    = ofAttempt + "/containers/container_1700000000000_0001_01_000002"
 )
 
-// What only those may see whom access lists name is refused to others, with who asked and for what.
+// What only the users on access lists may view is refused to others, with the name of the caller and the application.
 func TestRefusedToOthers(t *testing.T) {
 	h := guarded()
 	for _, path := range []string{
@@ -75,8 +75,8 @@ func TestRefusedToOthers(t *testing.T) {
 	}
 }
 
-// Others are told of an application what a stock ResourceManager tells them: of its times, its master and what it holds and
-// asks for nothing.
+// Others see of an application what a stock ResourceManager shows them: nothing of its times, its master, and what it
+// holds and asks for.
 func TestStockMask(t *testing.T) {
 	h := guarded()
 	var list rest.Apps
@@ -111,7 +111,7 @@ func TestStockMask(t *testing.T) {
 	}
 }
 
-// Our own services tell others what a report over RPC tells them, and that it is not all.
+// Our own services tell others what a report over RPC tells them, and that parts are missing.
 func TestOwnMask(t *testing.T) {
 	h := guarded()
 	var a rm.AppReport
@@ -149,7 +149,7 @@ func TestOwnMask(t *testing.T) {
 	}
 }
 
-// On a node others see those containers alone whose applications they may see, and how many more there are.
+// On a node, others see only the containers whose applications they may view, and how many more there are.
 func TestContainersOfOthers(t *testing.T) {
 	h := guarded()
 	const path = "/nodes/node1:8041/containers"
@@ -201,7 +201,7 @@ func TestMaskedPages(t *testing.T) {
 	}
 }
 
-// An application that comes while somebody asks is no more to be seen than the others.
+// An application that appears during a request is no more visible than the others.
 func TestAppearsMeanwhile(t *testing.T) {
 	f := demo()
 	s := newSite(Options{RM: f, Local: true, Access: daemon.Access{ACLs: true}})

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Each change that is asked for over REST leaves one line, done or refused; what changes nothing leaves none.
+// Each change that is requested over REST leaves one line, done or refused; a request that changes nothing leaves none.
 func TestAudit(t *testing.T) {
 	const (
 		base = restBase + "/apps/" + proxied
@@ -22,7 +22,7 @@ func TestAudit(t *testing.T) {
 		name, method, path, body string
 		header                   string // Sec-Fetch-Site
 		set                      func(*fakeRM, *Options)
-		want                     []string // in the one line; nil for no line
+		want                     []string // in the only line; nil for no line
 	}{
 		{"kill", "PUT", base + "/state" + as, kill, "", nil, []string{"level=INFO", ann + `Kill Application Request" TARGET=RMWebService RESULT=SUCCESS ` + app}},
 		{"same state", "PUT", base + "/state" + as, `{"state":"RUNNING"}`, "", nil, nil},
@@ -73,7 +73,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// Every route that changes an application is one that the log knows.
+// The log knows every route that changes an application.
 func TestEveryChangeIsAudited(t *testing.T) {
 	s := newSite(Options{RM: &fakeRM{}})
 	served := map[string]bool{}

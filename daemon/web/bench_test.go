@@ -8,7 +8,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// What it costs to see how much memory the answer takes up that lists 1,000 applications.
+// BenchmarkTakesUp measures how long it takes to find out how much memory an answer with 1,000 applications takes up.
 func BenchmarkTakesUp(b *testing.B) {
 	out := rest.Apps{List: make([]rest.App, 1000)}
 	list := rm.Apps{List: make([]rm.AppReport, 1000)}

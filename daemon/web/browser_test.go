@@ -13,8 +13,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// On a screen of 1280 pixels the whole tables of applications, nodes and containers are to be seen, with names, users and queues as
-// long as they come.
+// On a screen of 1280 pixels the complete tables of applications, nodes and containers are visible, with names, users
+// and queues of maximum length.
 func TestTablesFitTheScreen(t *testing.T) {
 	ctx := browser.Start(t)
 	f := demo()
@@ -63,7 +63,7 @@ func TestTablesFitTheScreen(t *testing.T) {
 	}
 }
 
-// On a telephone tables are scrolled by themselves: no page is wider than the screen, however long names are.
+// On a telephone only the tables scroll: no page is wider than the screen, however long the names are.
 func TestPagesFitAPhone(t *testing.T) {
 	ctx := browser.Start(t)
 	f := demo()

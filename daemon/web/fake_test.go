@@ -29,7 +29,7 @@ type fakeRM struct {
 	ready      bool
 	missing    int // nodes of 10
 	health     daemon.Health
-	fails      error // what everything fails with
+	fails      error // the error of every call
 	denies     bool  // changes are refused
 
 	now       int64  // milliseconds since 1970
@@ -38,7 +38,7 @@ type fakeRM struct {
 	filter rm.AppFilter // of the last Apps
 	actor  daemon.Actor // of the last change
 	killed string       // diagnostics of the last kill
-	caller string       // likewise
+	caller string       // of the last change
 	until  time.Time
 }
 
@@ -61,7 +61,7 @@ func (f *fakeRM) Apps(_ context.Context, filter rm.AppFilter) ([]rm.AppReport, e
 	return out, f.fails
 }
 
-// bare is a report as lists have it.
+// bare returns a report in the form that lists have.
 func bare(a rm.AppReport) rm.AppReport {
 	a.Requests, a.Attempts = nil, nil
 	return a
@@ -220,7 +220,7 @@ func (f *fakeRM) NewApp(context.Context, string) (ids.App, heddle.Resource, erro
 	return ids.App{Cluster: stockStart, Seq: 7}, heddle.Of(4096, 8000), f.fails
 }
 
-// change is what every change does first.
+// change is the first step of every change.
 func (f *fakeRM) change(who daemon.Actor, id ids.App, do func(*rm.AppReport)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

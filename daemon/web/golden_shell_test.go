@@ -18,7 +18,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// What was recorded while a distributed shell with three containers ran. Under fair it was another one.
+// Recorded while a distributed shell with three containers ran. Under fair it was another one.
 const (
 	shellApp  = "application_1795364755480_0003"
 	killedApp = "/apps/" + shellApp
@@ -26,7 +26,7 @@ const (
 	shellTask = shellTry + "/containers/container_1795364755480_0003_01_000002"
 )
 
-// shellWorld stands as the recorded ResourceManager stood while the shell ran.
+// shellWorld puts the fake into the state of the recorded ResourceManager while the shell ran.
 func shellWorld(t *testing.T, f *fakeRM) {
 	t.Helper()
 	a := appReport(t, recordedAs[rest.App](t, "app.json", "app"))
@@ -39,7 +39,7 @@ func shellWorld(t *testing.T, f *fakeRM) {
 	f.cluster.Total = heddle.Of(12288, 24000)
 }
 
-// attemptWorld has an attempt as recorded.
+// attemptWorld adds a recorded attempt.
 func attemptWorld(t *testing.T, f *fakeRM, file string) {
 	t.Helper()
 	d := recordedAs[rest.AttemptDetail](t, file, "")
@@ -56,7 +56,7 @@ func attemptWorld(t *testing.T, f *fakeRM, file string) {
 	}
 }
 
-// containerWorld has containers as recorded.
+// containerWorld adds recorded containers.
 func containerWorld(t *testing.T, f *fakeRM, file string) {
 	t.Helper()
 	f.containers = map[ids.Attempt][]rm.ContainerReport{}
@@ -76,7 +76,7 @@ func containerWorld(t *testing.T, f *fakeRM, file string) {
 	}
 }
 
-// shellAnswers are the answers that were recorded while the shell ran, and when it was killed.
+// shellAnswers returns the answers recorded while the shell ran, and when it was killed.
 func shellAnswers(t *testing.T) []recordedAnswer {
 	t.Helper()
 	shell := func(f *fakeRM) { shellWorld(t, f) }
@@ -91,9 +91,9 @@ func shellAnswers(t *testing.T) []recordedAnswer {
 	}
 	const (
 		xml     = "application/xml"
-		words   = `message$` // ours says more, or is no misprint
+		words   = `message$` // ours says more, or has no misprint
 		elapsed = `elapsedTime$`
-		shares  = `([fF]airResources.*(vCores|value)|minResources.*(maximum|minimum)Allocation)$` // of memory alone under the policy fair
+		shares  = `([fF]airResources.*(vCores|value)|minResources.*(maximum|minimum)Allocation)$` // of only memory under the policy fair
 	)
 	list := []recordedAnswer{
 		{file: "info.xml", path: "/info", accept: xml, mask: `(id|startedOn|Store|Version|BuiltOn|ConnectionState|StoreName)$`},
@@ -172,7 +172,7 @@ func shellAnswers(t *testing.T) []recordedAnswer {
 	return list
 }
 
-// Changes that are taken or refused, as recorded.
+// Accepted and refused changes, as recorded.
 func TestShellChangesAsRecorded(t *testing.T) {
 	for _, tt := range []struct {
 		file, path, body string
@@ -200,7 +200,7 @@ func TestShellChangesAsRecorded(t *testing.T) {
 	}
 }
 
-// The beans have no figure that stock's have not, and each is of stock's type.
+// The beans have no figure that stock's lack, and each figure has stock's type.
 func TestBeansAsRecorded(t *testing.T) {
 	type beans struct{ Beans []map[string]any }
 	parse := func(data []byte) map[string]map[string]any {
@@ -251,7 +251,7 @@ func TestBeansAsRecorded(t *testing.T) {
 	same("a node", nodes(stock), nodes(ours))
 }
 
-// OPTIONS names the methods that stock names, with its status, and asks the daemon for nothing.
+// OPTIONS names the methods that stock names, with its status, and asks the daemon nothing.
 func TestOptionsAsRecorded(t *testing.T) {
 	f := stockWorld(t)
 	f.fails = errBusy

@@ -48,8 +48,8 @@ func recordedAs[T any](t *testing.T, name, root string) T {
 	return v
 }
 
-// flatJSON writes every value of a document on a line, with its path and type. A member that stands twice is
-// two lines, and 5.0 is another type than 5.
+// flatJSON writes every value of a document on a line, with its path and type. A duplicate member makes two lines, and
+// 5.0 has another type than 5.
 func flatJSON(t *testing.T, data []byte) []string {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -117,7 +117,7 @@ func flatXML(t *testing.T, data []byte) []string {
 	}
 }
 
-// masked replaces the values of lines whose path matches by *.
+// masked replaces values by * in lines whose path matches.
 func masked(lines []string, mask string) []string {
 	if mask == "" {
 		return lines
@@ -135,7 +135,7 @@ func masked(lines []string, mask string) []string {
 	return out
 }
 
-// stockWorld is a fake that stands as the recorded ResourceManager stood, as the tests ask it.
+// stockWorld returns a fake in the state of the recorded ResourceManager, as the tests ask it.
 func stockWorld(t *testing.T) *fakeRM {
 	t.Helper()
 	f := &fakeRM{ready: true, attempts: map[ids.App][]rm.AttemptReport{}}
@@ -154,7 +154,7 @@ func app(text string) ids.App {
 	return id
 }
 
-// appReport turns a recorded application back into what was reported.
+// appReport converts a recorded application back to its report.
 func appReport(t *testing.T, a rest.App) rm.AppReport {
 	t.Helper()
 	r := rm.AppReport{
@@ -210,7 +210,7 @@ func clusterReport(c rm.ClusterReport, m rest.ClusterMetrics) rm.ClusterReport {
 	return c
 }
 
-// stockQueues are the two queues of the recorded ResourceManager, with what ran in them.
+// stockQueues returns the two queues of the recorded ResourceManager, with what ran in them.
 func stockQueues(used, masters rm.Amount, containers, active int) []rm.QueueReport {
 	info := rm.QueueInfo{
 		State: rm.QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, AMShare: 0.5,
@@ -233,7 +233,7 @@ func stockQueues(used, masters rm.Amount, containers, active int) []rm.QueueRepo
 type recordedAnswer struct {
 	file, path string
 	accept     string
-	now        int64 // of the clock; 0 for the start
+	now        int64 // clock time; 0 for the start
 	status     int   // 0 for 200
 	mask       string
 	set        func(*fakeRM)
@@ -342,7 +342,7 @@ func TestAnswersAsRecorded(t *testing.T) {
 	}
 }
 
-// feed puts what a recorded answer tells into the fake.
+// feed puts the contents of a recorded answer into the fake.
 func feed(t *testing.T, f *fakeRM, file string) {
 	t.Helper()
 	kind, _, _ := strings.Cut(file, "-")
@@ -386,7 +386,7 @@ func feed(t *testing.T, f *fakeRM, file string) {
 	}
 }
 
-// A kill and an id, as recorded. The kill is over when it is answered; stock's was not, and says so with another status.
+// A kill and an id, as recorded. Our kill is over when it is answered; stock's was not, and its status says so.
 func TestChangesAsRecorded(t *testing.T) {
 	f := changeable()
 	f.apps[0].ID = app("application_1795246246143_0003")

@@ -10,7 +10,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// Everything that is served says what it takes, to whoever asks, and lets no page of another site in by that.
+// Everything that is served tells anybody which methods it accepts, and thereby admits no page of another site.
 func TestOptions(t *testing.T) {
 	f := demo()
 	f.fails = errBusy // nothing is asked of the daemon
@@ -59,7 +59,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Whoever asks is told whether changes are taken from him here, and where else. Where no mechanism is off there is a list of none.
+// Callers are told whether their changes are accepted here, and where else. If no mechanism is off, the list is empty.
 func TestWhereChangesGo(t *testing.T) {
 	for _, tt := range []struct {
 		local bool

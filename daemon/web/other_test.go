@@ -45,7 +45,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// What does not need the loop is told though the loop, or the disk, hangs.
+// What does not need the loop is reported even while the loop, or the disk, hangs.
 func TestUnhealthy(t *testing.T) {
 	f := demo()
 	h := New(Options{RM: f})
@@ -130,7 +130,7 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// Each metric that the documentation names is there.
+// Each metric that the documentation names exists.
 func TestDocumentedMetrics(t *testing.T) {
 	f := demo()
 	f.health.Store = &store.Stats{}
@@ -143,7 +143,7 @@ func TestDocumentedMetrics(t *testing.T) {
 		}
 		for _, name := range regexp.MustCompile(`heddle_[a-z][a-z_]*`).FindAllString(string(text), -1) {
 			want := "\n# TYPE " + name
-			if !strings.HasSuffix(name, "_") { // else what such names begin with
+			if !strings.HasSuffix(name, "_") { // otherwise it is a prefix of such names
 				want += " "
 			}
 			if !strings.Contains(served, want) {
@@ -261,7 +261,7 @@ func TestPanicEndsOneRequest(t *testing.T) {
 	}
 }
 
-// hanging answers when it is told to.
+// hanging answers when told to.
 type hanging struct {
 	*fakeRM
 	entered, leave chan struct{}
@@ -273,7 +273,7 @@ func (h hanging) Nodes(context.Context) ([]rm.NodeReport, error) {
 	return nil, nil
 }
 
-// askFrom asks for a path from an address.
+// askFrom requests a path from an address.
 func askFrom(h http.Handler, from, path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.RemoteAddr = from + ":5000"
@@ -282,8 +282,8 @@ func askFrom(h http.Handler, from, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// One address has a quarter of all requests that are worked on at once. Above that, and above all, who asks is told to come
-// again; who watches the daemon is not.
+// One address may have a quarter of all concurrent requests. Beyond that, and beyond the total, callers are told to
+// come again, except for those that monitor the daemon.
 func TestTooManyRequestsAtOnce(t *testing.T) {
 	slow := hanging{demo(), make(chan struct{}), make(chan struct{})}
 	h := New(Options{RM: slow})
@@ -293,7 +293,7 @@ func TestTooManyRequestsAtOnce(t *testing.T) {
 		if w := askFrom(h, from, "/isActive"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 			t.Errorf("one too many: %d %v", w.Code, w.Header())
 		}
-		for _, probe := range Vital[:2] { // the third asks what hangs
+		for _, probe := range Vital[:2] { // the third asks the loop, which hangs
 			if w := askFrom(h, from, probe); w.Body.String() == "too many requests at once; try again\n" {
 				t.Errorf("who watches the daemon is not answered at %s", probe)
 			}
@@ -324,7 +324,7 @@ func TestTooManyRequestsAtOnce(t *testing.T) {
 	}
 }
 
-// Where there is no memory for an answer, nor will be soon, who asks is told to come again.
+// If there is no memory for an answer, nor will be soon, the caller is told to come again.
 func TestNoMemoryForAnswers(t *testing.T) {
 	memory := budget.New(100<<10, 100<<10).Account(0)
 	h := New(Options{RM: demo(), Desk: budget.NewDesk(memory, 2, time.Millisecond)})

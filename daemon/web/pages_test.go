@@ -75,7 +75,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Queues below queues stand below them, however deep, and style.css has a step for each.
+// Child queues are indented below their parents, however deep, and style.css has a step for each level.
 func TestQueuesAreIndented(t *testing.T) {
 	f := demo()
 	for depth := range 12 {
@@ -97,7 +97,7 @@ func TestQueuesAreIndented(t *testing.T) {
 	}
 }
 
-// The fair scheduler's −1 for masters is no limit.
+// The fair scheduler's −1 for masters means no limit.
 func TestMastersWithoutLimit(t *testing.T) {
 	f := demo()
 	f.cluster.Scheduler, f.queues[1].AMShare = fair, -1
@@ -119,7 +119,7 @@ func TestPagesSendElsewhere(t *testing.T) {
 	}
 }
 
-// During a start what applications ask for is not known, and no page says that it is nothing.
+// During a start it is unknown what applications ask for, and no page says that it is nothing.
 func TestPagesDuringAStart(t *testing.T) {
 	f := demo()
 	f.whys = nil
@@ -147,7 +147,7 @@ func TestPagesDuringAStart(t *testing.T) {
 	}
 }
 
-// Every page says how the daemon is, as /readyz does: a page can be made while the disk hangs or is full.
+// Every page shows the daemon's state, as /readyz does: pages can be made while the disk hangs or is full.
 func TestPagesSayHowTheDaemonIs(t *testing.T) {
 	f := demo()
 	h := New(Options{RM: f})
@@ -201,7 +201,7 @@ func TestPagesAreOfLimitedLength(t *testing.T) {
 	}
 }
 
-// Strings of users on every page, as markup, as attributes and as links.
+// Strings from users on every page, as markup, as attributes and as links.
 func TestNoMarkupFromUsers(t *testing.T) {
 	const evil = `"><img src=x onerror=alert(1)><script>`
 	f := demo()

@@ -15,7 +15,7 @@ import (
 
 const proxied = "application_1700000000000_0001"
 
-// master is a master's pages, and the daemon in front of it.
+// master starts the server of a master's pages, and the daemon in front of it.
 func master(t *testing.T, pages http.HandlerFunc, set func(*Options, *fakeRM)) (front, back *httptest.Server) {
 	t.Helper()
 	back = httptest.NewServer(pages)
@@ -148,7 +148,7 @@ func TestProxyDecides(t *testing.T) {
 	}
 }
 
-// The check is made of the address that is connected to, whatever name led there.
+// The check concerns the address that is connected to, whatever name led there.
 func TestProxyChecksWhatItConnectsTo(t *testing.T) {
 	asked := false
 	front, back := master(t, func(http.ResponseWriter, *http.Request) { asked = true }, nil)

@@ -27,7 +27,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// ask asks a handler.
+// ask makes a request to a handler.
 func ask(h http.Handler, path string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	for i := 0; i+1 < len(header); i += 2 {
@@ -38,10 +38,10 @@ func ask(h http.Handler, path string, header ...string) *httptest.ResponseRecord
 	return w
 }
 
-// held is an amount as reports tell it.
+// held returns an amount in the form of reports.
 func held(mib, milli int64) rm.Amount { return rm.AmountOf(heddle.Of(mib, milli)) }
 
-// demo is a fake with something of everything.
+// demo returns a fake with something of everything.
 func demo() *fakeRM {
 	id := app(proxied)
 	attempt := ids.Attempt{App: id, N: 1}
@@ -147,7 +147,7 @@ func TestBadQuestions(t *testing.T) {
 	}
 }
 
-// The containers on a node are told with what is made of each.
+// The containers on a node are listed with what is done to each.
 func TestContainersOfNode(t *testing.T) {
 	h := New(Options{RM: demo()})
 	var got rm.NodeContainers
@@ -255,7 +255,7 @@ func TestFairShape(t *testing.T) {
 	}
 }
 
-// Only nodes that containers may start on have something to give, in REST as in /jmx.
+// Only nodes on which containers may start have something to give, in REST and in /jmx.
 func TestWhatNodesHaveToGive(t *testing.T) {
 	for state, want := range map[string]int64{"RUNNING": 3072, "DECOMMISSIONING": 0, "UNHEALTHY": -1, "NEW": -1, "LOST": -1} {
 		f := demo()
@@ -281,7 +281,7 @@ func TestWhatNodesHaveToGive(t *testing.T) {
 	}
 }
 
-// Bounds of a fair queue that are parts of the cluster are shown as what they come to, each resource for itself; 0 is none of it.
+// Bounds of a fair queue that are fractions of the cluster are shown as amounts, per resource; 0 means none of it.
 func TestFairBounds(t *testing.T) {
 	f := demo()
 	f.cluster.Scheduler, f.cluster.Total = "fair", heddle.Of(8192, 8000)
@@ -302,7 +302,7 @@ func TestFairBounds(t *testing.T) {
 	}
 }
 
-// theLeaf is the only leaf of the capacity scheduler's shape.
+// theLeaf returns the only leaf of the capacity scheduler's shape.
 func theLeaf(t *testing.T, f *fakeRM) *rest.CapacityQueue {
 	t.Helper()
 	var got struct {
@@ -317,7 +317,7 @@ func theLeaf(t *testing.T, f *fakeRM) *rest.CapacityQueue {
 	return &got.Info.Queues.List[0]
 }
 
-// A queue whose capacity is an amount is shown with what was configured and what that comes to.
+// A queue whose capacity is an amount is shown with the configured and the resulting values.
 func TestQueueByAmount(t *testing.T) {
 	f := demo()
 	leaf := &f.queues[1]
@@ -333,7 +333,7 @@ func TestQueueByAmount(t *testing.T) {
 	}
 }
 
-// A queue with a weight is shown with its part of what its neighbours have too.
+// A queue with a weight is shown with its share of the weights of it and its siblings.
 func TestQueueByWeight(t *testing.T) {
 	f := demo()
 	if q := theLeaf(t, f); q.Weight != -1 || q.NormWeight != 0 || q.Capacities.List[0].NormWeight != 0 {
@@ -345,8 +345,8 @@ func TestQueueByWeight(t *testing.T) {
 	}
 }
 
-// What a user may have at most is the factor's part of what the queue is guaranteed, for masters too; a factor of −1 leaves a user
-// the whole queue. A queue has more for masters where it may have more than it is guaranteed.
+// The limit of a user is the user factor times the queue's guarantee, for masters too; with a factor of −1 a user may
+// have the whole queue. A queue may have more for masters if it may have more than its guarantee.
 func TestUserLimits(t *testing.T) {
 	for _, c := range []struct {
 		percent, factor        float64
@@ -365,7 +365,7 @@ func TestUserLimits(t *testing.T) {
 	}
 }
 
-// How many applications a queue and each of its users may have: 0 is none, and a factor of −1 leaves a user the whole queue.
+// How many applications a queue and each of its users may have: 0 means none; with a factor of −1 a user may have all.
 func TestMaximumApplications(t *testing.T) {
 	for _, c := range []struct {
 		most          int
@@ -381,7 +381,7 @@ func TestMaximumApplications(t *testing.T) {
 	}
 }
 
-// A tree that is no tree must not be walked for ever.
+// Queues that form no tree must not be walked for ever.
 func TestQueuesInACircle(t *testing.T) {
 	f := demo()
 	f.queues[0].Children, f.queues[1].Children = []heddle.QueueID{1, 0, 9}, []heddle.QueueID{0}
@@ -457,7 +457,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// What a daemon fails with is told as what it is.
+// Errors of the daemon are reported as what they are.
 func TestFailures(t *testing.T) {
 	for _, tt := range []struct {
 		err    error
@@ -504,7 +504,7 @@ func TestExtraResources(t *testing.T) {
 	}
 }
 
-// Who goes before the answer is there leaves no line: anybody can do that as often as they like. Who waits in vain does.
+// A caller that leaves before its answer leaves no log line: anybody can do that often. One that waits in vain does.
 func TestWhoGoesLeavesNoLine(t *testing.T) {
 	f := demo()
 	var log bytes.Buffer
@@ -527,7 +527,7 @@ func TestWhoGoesLeavesNoLine(t *testing.T) {
 	}
 }
 
-// YARN's services are there with a slash at their end as well, which many callers write.
+// YARN's services also answer with a slash at the end, which many callers write.
 func TestSlashAtTheEnd(t *testing.T) {
 	h := New(Options{RM: demo(), Local: true})
 	for _, path := range []string{
@@ -548,7 +548,7 @@ func TestSlashAtTheEnd(t *testing.T) {
 	}
 }
 
-// Shares are as the cluster counts now, whatever it counted at the start.
+// Shares are relative to what the cluster counts now, whatever it counted at the start.
 func TestMemoryOnlyShare(t *testing.T) {
 	f := demo()
 	f.queues = stockQueues(held(1024, 8000), held(0, 0), 2, 1)
@@ -564,7 +564,7 @@ func TestMemoryOnlyShare(t *testing.T) {
 	}
 }
 
-// Everything that is answered as JSON can be read back by the structs it was written from.
+// Every JSON answer can be parsed by the structs it was written from.
 func TestOwnAnswersParse(t *testing.T) {
 	h := New(Options{RM: demo()})
 	for path, v := range map[string]struct {
@@ -594,7 +594,7 @@ func TestOwnAnswersParse(t *testing.T) {
 	}
 }
 
-// Whatever is asked, nothing panics and an answer that says it is JSON is JSON.
+// Whatever is requested, nothing panics, and an answer that says it is JSON is JSON.
 func FuzzQuestions(f *testing.F) {
 	for _, path := range []string{"/info", "/apps?limit=1&states=RUNNING", "/apps/x/y", "/nodes/a:1?states=%00", "/../../conf?format=xml", "/apps/" + proxied + "/appattempts/x/containers/y"} {
 		f.Add(path, "application/json;q=0.5, application/xml", "gzip;q=")
@@ -647,7 +647,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// What is ours is JSON alone: whoever takes that too gets it, and who wants XML is told.
+// Our own services answer only JSON: callers that accept JSON too get it, and callers that want XML are told.
 func TestOursIsJSON(t *testing.T) {
 	h := New(Options{RM: demo()})
 	for accept, want := range map[string]int{"": 200, "application/xml, application/json;q=0.1": 200, "application/xml": 406} {
@@ -661,7 +661,7 @@ func TestOursIsJSON(t *testing.T) {
 	}
 }
 
-// Who reads is told of by address, with what it took.
+// Callers that read are listed by address, with what their reads took.
 func TestCallers(t *testing.T) {
 	h := New(Options{RM: demo(), Readers: daemon.NewReaders(1)})
 	for range 3 {

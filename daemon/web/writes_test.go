@@ -13,7 +13,7 @@ import (
 	"heddle/rm"
 )
 
-// changeable is a fake with an application that runs.
+// changeable returns a fake with a running application.
 func changeable() *fakeRM {
 	return &fakeRM{ready: true, apps: []rm.AppReport{{
 		ID: app(proxied), User: "ann", State: rm.AppRunning, Internal: "RUNNING", Queue: "root.default",
@@ -101,7 +101,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// Who is told that too much waits is told when to try again.
+// A caller that is told that too much waits is told when to retry.
 func TestBusy(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -123,7 +123,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// Only this machine may say who it is.
+// Only callers on this machine may say who they are.
 func TestUserNameIsForLoopback(t *testing.T) {
 	for addr, want := range map[string]string{
 		"127.0.0.1:1": "ann", "127.0.0.4:1": "ann", "[::1]:1": "ann", "[::ffff:127.0.0.1]:1": "ann", "192.0.2.1:1": "", "": "",
