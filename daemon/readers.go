@@ -131,8 +131,8 @@ func (d *Readers) begin(ctx context.Context, caller string, reads, again bool) e
 	}
 	select {
 	case <-p.begin:
-		// Go runs a goroutine that is woken at once, in the time slice of the one that woke it, ahead of others that
-		// wait for the same processor. A chain of turns would delay those by ten milliseconds.
+		// Go lets a woken goroutine go on at once, in the time slice of the one that woke it, ahead of others that wait
+		// for the same processor. A chain of turns would delay those by ten milliseconds.
 		runtime.Gosched()
 		return nil
 	case <-ctx.Done():

@@ -3,8 +3,8 @@
 // [rm.ReadJob] for the machine.
 //
 // It asks MapReduce masters for tasks, task attempts, counters and heap usage, and Spark drivers for executors and
-// stages. Masters are not trusted: they are reached like by the proxy ([proxy.Way]), with bounds on time, bytes and
-// numbers, and one malformed part makes the whole answer invalid.
+// stages. Masters are not trusted: they are reached as the proxy reaches them ([proxy.Way]), with bounds on time, bytes
+// and numbers, and one malformed part makes the whole answer invalid.
 //
 // Beside a submission lie the splits and the configuration of a MapReduce job, or the configuration of a Spark
 // application. The client chooses where they lie, so the package reads only from the cluster's own HDFS, with the

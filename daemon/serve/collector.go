@@ -20,7 +20,8 @@ const (
 func collected(limit, mapped int64) int64 { return max(limit-limit/32-mapped, limit/2) }
 
 // collect keeps Go's garbage collector within what a limit leaves, until ctx ends. The collector does not know of
-// mapped files, which are the program and the store. If their resident size is unknown, it assumes a tenth.
+// mapped files, which are the program and the store. If their resident size is unknown, it assumes a tenth
+// of the limit.
 func collect(ctx context.Context, limit int64) {
 	tick := time.NewTicker(mappedEvery)
 	defer tick.Stop()

@@ -52,6 +52,7 @@ type Daemon struct {
 
 	asking, working memory       // of callers that ask, and of nodes and masters
 	desk            *budget.Desk // of callers that ask
+
 	log     *slog.Logger
 	store   *store.Store
 	servers []*rpc.Server

@@ -53,8 +53,8 @@ func noRoom(err error) error {
 	return nil
 }
 
-// OnShortage has f called when the disk is full, each time that the shortage changes, and with nil when there is room
-// again. The call comes from the store's goroutine, or at once. f must not block for long. Only one caller may use it.
+// OnShortage has f called when the disk is full, each time there is news about the shortage, and with nil when there is
+// room again. The call comes from the store's goroutine, or at once. f must not block for long. Only one caller may use it.
 func (s *Store) OnShortage(f func(*Shortage)) {
 	s.mu.Lock()
 	s.onShortage = f

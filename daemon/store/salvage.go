@@ -20,7 +20,7 @@ import (
 )
 
 // epochJump is added to the last epoch that is found in a record, in a tree of the past or in a copy, if the current
-// epoch is lost: a store is not opened so often without starting a master, or since a copy was made.
+// epoch is lost: a store is not opened that often without starting a master, or since a copy was made.
 const epochJump = 100_000
 
 // attemptJump is added to the attempt numbers of an application if a commit is missing: each of its [Store.Commit]

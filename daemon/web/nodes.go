@@ -17,7 +17,7 @@ var everyNodeState = []string{
 	"NEW", "RUNNING", "UNHEALTHY", "DECOMMISSIONED", "LOST", "REBOOTED", "DECOMMISSIONING", "SHUTDOWN",
 }
 
-// gone reports whether a node in this state no longer holds anything or has pages.
+// gone reports whether a node in this state holds nothing and no longer has pages.
 func gone(state string) bool {
 	return state == "DECOMMISSIONED" || state == "LOST" || state == "REBOOTED" || state == "SHUTDOWN"
 }

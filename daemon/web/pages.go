@@ -252,7 +252,7 @@ type refusal struct {
 	Times uint32
 }
 
-// byTimes lists the reasons, the most frequent first.
+// byTimes lists what was counted, the most frequent first.
 func byTimes(counts map[string]uint32) (out []refusal) {
 	for why, times := range counts {
 		out = append(out, refusal{why, times})
@@ -406,7 +406,7 @@ func brief(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("Jan 2 15:04:05")
 }
 
-// since prints how long something has taken or took.
+// since prints how long something takes or took.
 func (p *pages) since(start, finish int64) string {
 	if start <= 0 {
 		return "–"

@@ -80,8 +80,8 @@ func addressOf(r *http.Request) netip.Addr {
 	return a.Addr().Unmap()
 }
 
-// takesUp estimates how many bytes a value takes up in lists, down to so many levels. It leaves out texts: most of them
-// belong to the reported objects, and take up memory anyway.
+// takesUp estimates how many bytes a value takes up in lists, down to a number of levels. It leaves out texts: most of
+// them belong to the reported objects, and take up memory anyway.
 func takesUp(v reflect.Value, levels int) (n int64) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

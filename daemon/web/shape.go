@@ -42,7 +42,7 @@ func (sh shaper) dims(a rm.Amount) heddle.Resource { return a.Resource(sh.extra.
 // told converts an amount of a report to YARN's shape.
 func (sh shaper) told(a rm.Amount) rest.Resource { return sh.resource(sh.dims(a)) }
 
-// elapsed returns how long something has run or ran, in milliseconds.
+// elapsed returns how long something has been running, or ran, in milliseconds.
 func (sh shaper) elapsed(start, finish int64) int64 {
 	switch {
 	case start <= 0:
