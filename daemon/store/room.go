@@ -54,7 +54,7 @@ func noRoom(err error) error {
 }
 
 // OnShortage has f called when the disk is full, each time there is news about the shortage, and with nil when there is
-// room again. The call comes from the store's goroutine, or at once. f must not block for long. Only one caller may use it.
+// room again: from the store's goroutine, or at once. f must not block for long. Only one caller may use OnShortage.
 func (s *Store) OnShortage(f func(*Shortage)) {
 	s.mu.Lock()
 	s.onShortage = f
