@@ -11,42 +11,42 @@ import (
 	"heddle/rm"
 )
 
-// NodeAgents are node agents as they are: the ResourceManager tells them what it wants of containers, and they park, freeze
-// and weigh them, and measure them where it asks for that. They neither bound containers nor drop caches.
+// NodeAgents configures realistic node agents: the ResourceManager tells them what it wants of containers, and they
+// park, freeze, weigh and, on request, measure them. They neither limit containers nor drop caches.
 type NodeAgents struct {
 	Lag     heddle.Span // from an answer until it is carried out; 0 = [AgentLag]
-	Without float64     // part of the nodes that have no agent
+	Without float64     // fraction of the nodes that have no agent
 }
 
-// AgentLag is from the ResourceManager's answer until an agent has carried it out, where nothing else is said: a round
-// trip, and a few writes to control groups at up to 5 ms each.
+// AgentLag is the default time from the ResourceManager's answer until an agent has carried it out: a round trip, and a
+// few writes to control groups at up to 5 ms each.
 const AgentLag = 20 * heddle.Millisecond
 
 // agentLook is how often an agent looks for containers.
 const agentLook = heddle.Second
 
-// What containers weigh under an agent, in milli-vcores.
+// Weights of containers under an agent, in milli-vcores.
 const (
-	parkedWeight = 2    // as 2 of 1024 cpu.shares, the least there is
-	plainWeight  = 1000 // where the ResourceManager says nothing
+	parkedWeight = 2    // like 2 of 1024 cpu.shares, the minimum
+	plainWeight  = 1000 // if the ResourceManager says nothing
 )
 
 // An agent is a node agent.
 type agent struct {
 	none    bool        // its node never has one
 	up      bool        // it runs
-	broken  bool        // it does not start with its node
-	life    uint32      // how many there were before
-	look    heddle.Span // of every agentLook, when it looks for containers
-	looks   heddle.Time // the next look that is planned
+	broken  bool        // it does not start together with its node
+	life    uint32      // how many agents the node had before
+	look    heddle.Span // offset within every agentLook at which it looks for containers
+	looks   heddle.Time // the next planned look
 	call    rm.Call
 	wish    *rm.AgentWish // the last answer
-	heard   heddle.Time   // when it reached the agent
+	heard   heddle.Time   // when the answer reached the agent
 	applied uint64
-	outputs []rm.MapOutput // that lie on its node, of applications that go on
+	outputs []rm.MapOutput // on its node, of applications that are still running
 }
 
-// addAgents starts agents beside nodes.
+// addAgents starts the agents of the nodes.
 func (s *Sim) addAgents() {
 	o := s.o.NodeAgents
 	if o == nil {
@@ -65,7 +65,7 @@ func (s *Sim) addAgents() {
 	}
 }
 
-// startAgent starts a node's agent, where it has one and its machine runs.
+// startAgent starts a node's agent if the node has one and its machine is running.
 func (s *Sim) startAgent(id heddle.NodeID) {
 	if s.agents == nil {
 		return
@@ -77,7 +77,7 @@ func (s *Sim) startAgent(id heddle.NodeID) {
 	}
 }
 
-// stopAgent ends a node's agent. What it did is undone at once by who watches over it.
+// stopAgent ends a node's agent. Its supervisor undoes at once what it did.
 func (s *Sim) stopAgent(id heddle.NodeID) {
 	if s.agents == nil || !s.agents[id].up {
 		return
@@ -92,26 +92,26 @@ func (s *Sim) stopAgent(id heddle.NodeID) {
 	})
 }
 
-// looksFor has the agent of a container's node find it, whose process begins.
+// looksFor plans when the agent of a container's node finds the container, whose process is starting.
 func (s *Sim) looksFor(c *container) {
 	if s.agents == nil || !s.agents[c.node].up {
 		return
 	}
 	a := &s.agents[c.node]
-	ago := (heddle.Span(s.now) - a.look + agentLook) % agentLook // since it looked last
+	ago := (heddle.Span(s.now) - a.look + agentLook) % agentLook // since its last look
 	if next := s.now.Plus(agentLook - ago); next != a.looks {
 		a.looks = next
 		s.heap.push(entry{at: next, what: looks, gen: a.life, id: int64(c.node)})
 	}
 }
 
-// find has an agent find the containers that are on its node, and do to them what it was told last.
+// find makes an agent find the containers on its node and apply the last answer to them.
 func (s *Sim) find(id heddle.NodeID) {
 	s.runningOn(id, func(c *container) { c.found = true })
 	s.carry(id)
 }
 
-// wished is an answer on its way to the agent that waits for it; an earlier one is gone.
+// wished sends an answer on its way to the agent that waits for it. It drops the answer to an earlier call.
 func (s *Sim) wished(call rm.Call, p *rm.AgentWish) {
 	id := int64(call-1) % int64(len(s.agents))
 	a := &s.agents[id]
@@ -127,7 +127,7 @@ func (s *Sim) wished(call rm.Call, p *rm.AgentWish) {
 	s.heap.push(entry{at: a.heard, what: deeds, gen: a.life, id: id})
 }
 
-// carry has an agent do to the containers that it has found what it was told last.
+// carry makes an agent apply the last answer to the containers it has found.
 func (s *Sim) carry(id heddle.NodeID) {
 	p := s.agents[id].wish
 	if p == nil {
@@ -156,7 +156,7 @@ func (s *Sim) carry(id heddle.NodeID) {
 	})
 }
 
-// act has an agent do what it was told last, and say so.
+// act makes an agent apply the last answer and report back.
 func (s *Sim) act(id heddle.NodeID) {
 	s.carry(id)
 	a, cores := &s.agents[id], s.vcore(id)
@@ -191,13 +191,13 @@ func (s *Sim) act(id heddle.NodeID) {
 	s.say(q)
 }
 
-// vcore is how many processors of a node's machine a vcore there is.
+// vcore returns how many processors of a node's machine one vcore stands for.
 func (s *Sim) vcore(id heddle.NodeID) float64 {
 	n := &s.o.Nodes[id]
 	return coresOfNode(n) * 1000 / float64(n.Total[heddle.CPU])
 }
 
-// runningOn calls for every container of a node that has a process.
+// runningOn calls do for every container of a node that has a process.
 func (s *Sim) runningOn(id heddle.NodeID, do func(*container)) {
 	node := s.core().View().Node(s.nodes[id].number)
 	if node == nil {
@@ -211,7 +211,7 @@ func (s *Sim) runningOn(id heddle.NodeID, do func(*container)) {
 	})
 }
 
-// foundOn calls for every container of a node that its agent has found and that has a process.
+// foundOn calls do for every container of a node that its agent has found and that has a process.
 func (s *Sim) foundOn(id heddle.NodeID, do func(*container)) {
 	s.runningOn(id, func(c *container) {
 		if c.found {
@@ -220,7 +220,7 @@ func (s *Sim) foundOn(id heddle.NodeID, do func(*container)) {
 	})
 }
 
-// freeze keeps a container from running until a time, or lets it run: 0. No later answer makes a freeze longer.
+// freeze suspends a container until thaws, or resumes it if thaws is 0. A later answer never extends a freeze.
 func (s *Sim) freeze(c *container, thaws heddle.Time) {
 	switch {
 	case thaws > s.now && c.thaw == 0:
@@ -236,7 +236,8 @@ func (s *Sim) freeze(c *container, thaws heddle.Time) {
 	}
 }
 
-// weigh gives a container another weight against others of its node; 0 = that of its size, as without agent.
+// weigh gives a container a new weight relative to the others on its node. 0 means the weight of its size, as without
+// an agent.
 func (s *Sim) weigh(c *container, weight int64) {
 	if c.weight == weight {
 		return

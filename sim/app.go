@@ -14,46 +14,46 @@ import (
 	"heddle/yarn/ids"
 )
 
-// app is one job on its way through the cluster.
+// app is a job on its way through the cluster.
 type app struct {
 	id  int // of its job
 	job *workload.Job
 
 	name    ids.App
-	aid     heddle.AppID           // the core's number for it; NoApp before it was admitted
-	numbers [][]heddle.ContainerID // of its containers, by attempt and the number in their names
+	aid     heddle.AppID           // the core's number for it; NoApp before it is admitted
+	numbers [][]heddle.ContainerID // its containers, by attempt and by the number in their names
 	attempt ids.Attempt            // of the running master
 	lastID  int32                  // number of the last answer to its calls
 
 	master    apps.Master // the running attempt's, nil between attempts
 	masterAt  heddle.ContainerID
 	attempts  int
-	failures  int               // attempts that ended by their own fault
+	failures  int               // attempts that ended through their own fault
 	lastExit  heddle.ExitStatus // of the last master
 	memory    int64             // MiB of the last master
-	cpu       int64             // milli-vcores of it
-	leaving   apps.Finish       // what the master has decided, but not told yet
-	done      apps.Finish       // what the master said as it unregistered
+	cpu       int64             // milli-vcores of the last master
+	leaving   apps.Finish       // what the master has decided but not said yet
+	done      apps.Finish       // what the master said when it unregistered
 	admitted  bool
 	over      bool
 	state     JobState
-	why       string // it did not succeed
+	why       string // why it did not succeed
 	submitted heddle.Time
 	end       heddle.Time
 
-	lost     []heddle.NodeID // that its master has not heard of
-	excluded []heddle.NodeID // what its master wants nothing on
+	lost     []heddle.NodeID // lost nodes that its master has not heard of
+	excluded []heddle.NodeID // nodes its master wants nothing on
 	beatGen  uint32
 	alarmGen uint32
-	parked   bool // no beat is planned: it would change nothing
+	parked   bool // no heartbeat is planned: it would change nothing
 	beatAt   heddle.Time
-	leftOut  heddle.Time // the last beat that was left out; 0 = none
-	interval heddle.Span // between beats while nothing is going on
+	leftOut  heddle.Time // the last heartbeat that was left out; 0 = none
+	interval heddle.Span // between heartbeats while nothing is going on
 
-	procs      int // processes that run
+	procs      int // running processes
 	managed    int // containers the running attempt has had
 	inWorld    world.JobID
-	first      heddle.Time // start of the first container that is not a master; −1 before
+	first      heddle.Time // start of the first container other than a master; −1 before that
 	mapsEnd    heddle.Time
 	mapsLeft   int
 	mapped     slab.Bits     // maps that have ended
@@ -63,25 +63,24 @@ type app struct {
 	reduces    int
 	bookings   map[heddle.ContainerID]heddle.Time
 	reserved   heddle.Span
-	localMaps  int // of localised, as in Result
+	localMaps  int // out of localised, as in Result
 	localised  int
-	finished   *apps.Done // what an earlier attempt got done
+	finished   *apps.Done // what an earlier attempt completed
 
-	succeeded   []rm.TaskNews    // tasks that ended well, where masters are asked
-	succeededAt map[rm.Task]int  // of succeeded
-	said        []*rm.MasterTold // by the master, and not yet heard
+	succeeded   []rm.TaskNews    // tasks that succeeded, if masters are asked
+	succeededAt map[rm.Task]int  // index into succeeded
+	said        []*rm.MasterTold // by the master, and not heard yet
 
-	placed bool            // it is known where maps' input is
+	placed bool            // it is known where the input of maps is
 	hosts  []heddle.NodeID // of placed splits, replicas × task
 	reps   int
 }
 
-// unregisterGrace is how long a master lives on after it unregistered: MapReduce's waits five seconds
-// for late clients, Spark's leaves at once.
+// unregisterGrace is how long a master lives on after it has unregistered. A MapReduce master waits five seconds for
+// late clients; a Spark master leaves at once.
 const unregisterGrace = 5 * heddle.Second
 
-// sparkInterval is how far apart an idle Spark master's calls are:
-// spark.yarn.scheduler.heartbeat.interval-ms.
+// sparkInterval is the time between two calls of an idle Spark master: spark.yarn.scheduler.heartbeat.interval-ms.
 const sparkInterval = 3 * heddle.Second
 
 func newApp(s *Sim, id int, j *workload.Job) *app {
@@ -90,11 +89,10 @@ func newApp(s *Sim, id int, j *workload.Job) *app {
 	return a
 }
 
-// idleBetween is how long after a job's end the next one is submitted where they are kept apart.
+// idleBetween is how long after the end of a job the next one is submitted if jobs are kept apart.
 const idleBetween = heddle.Minute
 
-// submitNext plans the submission of the first job that has not been, where jobs are kept apart and all before it are
-// over.
+// submitNext plans the submission of the next job if jobs are kept apart and all earlier ones are over.
 func (s *Sim) submitNext() {
 	if s.o.Apart && s.alive > 0 {
 		s.heap.push(entry{at: s.now.Plus(idleBetween), what: arrival, id: int64(len(s.apps) - s.alive)})
@@ -112,10 +110,10 @@ func (s *Sim) arrive(a *app) {
 		Name: cmp.Or(j.Program, j.Name), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces)),
 		Demand: apps.Demand(j),
 	}
-	if j.Framework == heddle.MapReduce { // the splits of which say how much it reads
+	if j.Framework == heddle.MapReduce { // its splits say how much it reads
 		facts.InputBytes = j.InputBytes()
 	}
-	if s.o.NoAgents && j.Framework == heddle.MapReduce { // the heap of a real master is cut
+	if s.o.NoAgents && j.Framework == heddle.MapReduce { // the heap of a real master is limited
 		facts.MasterHeap = a.masterSize()[heddle.Memory]
 	}
 	if s.o.Set.Feeds.Splits {
@@ -131,13 +129,13 @@ func (s *Sim) arrive(a *app) {
 		App: rm.Submission{
 			ID: a.name, Name: facts.Name, Type: rm.TypeOf(j.Framework), Priority: &j.Priority, Master: a.masterSize(), Facts: facts,
 		},
-	}); err != nil { // of what can be wrong with it, this is what depends on the job
+	}); err != nil { // the only possible error that depends on the job
 		s.reject(a, heddle.TooLarge)
 	}
 }
 
-// masterSize is what is asked for the master: what the job states, or its framework's default
-// (yarn.app.mapreduce.am.resource.mb; Spark's driver or client-mode master with its overhead).
+// masterSize returns the size to ask for the master: the one the job states, or the default of its framework
+// (yarn.app.mapreduce.am.resource.mb; for Spark, the driver or the client-mode master with its overhead).
 func (a *app) masterSize() heddle.Resource {
 	switch j := a.job; {
 	case !j.Master.IsZero():
@@ -152,7 +150,7 @@ func (a *app) masterSize() heddle.Resource {
 	return heddle.Of(1024, 1000)
 }
 
-// reject is an application that was not taken in.
+// reject ends an application that was not accepted.
 func (s *Sim) reject(a *app, why heddle.Why) {
 	a.state, a.over, a.why = Rejected, true, rejection(why)
 	s.ends(a)
@@ -168,7 +166,7 @@ func (s *Sim) fail(a *app, why string) {
 	}
 }
 
-// closed is an application's end for the ResourceManager.
+// closed handles the end of an application in the ResourceManager.
 func (s *Sim) closed(a *app, why heddle.Why) {
 	switch {
 	case a.over:
@@ -189,20 +187,20 @@ func (s *Sim) closed(a *app, why heddle.Why) {
 	s.lives()
 }
 
-// endJob lets go of a job that is over once its last process is.
+// endJob releases a job once it is over and its last process has ended.
 func (s *Sim) endJob(a *app) {
 	if a.over && a.procs == 0 {
 		s.phys.endJob(a)
 	}
 }
 
-// ends notes the end of a job.
+// ends records the end of a job.
 func (s *Sim) ends(a *app) {
 	a.end = s.now
 	s.lastEnd = s.mark()
 }
 
-// masterUp is the master's process running: it registers and begins to ask.
+// masterUp handles the start of the master's process: it registers and begins to ask.
 func (s *Sim) masterUp(c *container) {
 	if c == nil || c.over || c.known || s.nodes[c.node].dead {
 		return
@@ -210,7 +208,7 @@ func (s *Sim) masterUp(c *container) {
 	a := c.app
 	a.attempt, a.lastID = c.name.Attempt, 0
 	if _, err := s.ask(&rm.RegisterMaster{Who: rm.Caller{Attempt: a.attempt}}); err != nil {
-		return // it comes too late
+		return // too late
 	}
 	c.up, c.started = true, s.now
 	a.procs++
@@ -251,7 +249,7 @@ func (s *Sim) newMaster(a *app) apps.Master {
 	return apps.NewMapReduce(a.job, c)
 }
 
-// progressOf is how far a piece of work is, for a master that has to choose.
+// progressOf returns the progress of a piece of work, for a master that has to choose.
 func (s *Sim) progressOf(w apps.Work) float64 {
 	c := s.container(w.Container)
 	if c == nil || !c.up || c.over {
@@ -261,7 +259,7 @@ func (s *Sim) progressOf(w apps.Work) float64 {
 	return f
 }
 
-// wake plans the next of a parked master's beats, on the grid they would have had.
+// wake plans the next heartbeat of a parked master, on the grid its heartbeats would have had.
 func (s *Sim) wake(a *app) {
 	if !a.parked || a.master == nil {
 		return
@@ -276,7 +274,7 @@ func (s *Sim) wake(a *app) {
 	s.planBeat(a, next)
 }
 
-// beatPassed reports whether a master's beat of this instant would have been before what is happening.
+// beatPassed reports whether a heartbeat of the master at this instant would have come before the current event.
 func (s *Sim) beatPassed(a *app) bool {
 	switch s.from {
 	case fromWorld:
@@ -298,13 +296,13 @@ func (s *Sim) planBeat(a *app, at heddle.Time) {
 	s.heap.push(entry{at: at, what: beat, gen: a.beatGen, id: int64(a.id)})
 }
 
-// actions returns the cleared buffer a master writes its actions to.
+// actions returns the buffer for a master's actions, cleared.
 func (s *Sim) actions() *apps.Actions {
 	s.out.Reset()
 	return &s.out
 }
 
-// perform carries a master's actions out.
+// perform carries out a master's actions.
 func (s *Sim) perform(a *app) {
 	out := s.out
 	s.out = apps.Actions{}
@@ -346,7 +344,7 @@ func (s *Sim) perform(a *app) {
 	s.out = out
 }
 
-// begin starts a container's process.
+// begin begins to start a container's process.
 func (s *Sim) begin(c *container) {
 	s.takes(c)
 	if s.phys.launch(s.now, c) {
@@ -360,14 +358,14 @@ func (s *Sim) begin(c *container) {
 	s.begins(c, s.now.Plus(delay))
 }
 
-// begins plans when a container's process runs.
+// begins plans the time from which a container's process runs.
 func (s *Sim) begins(c *container, at heddle.Time) {
 	e := c.begins()
 	e.at = at
 	s.heap.push(e)
 }
 
-// begins is a container's process running, at a time that is not said.
+// begins returns the entry for the moment a container's process runs, without its time.
 func (c *container) begins() entry {
 	e := entry{what: started, id: int64(c.id)}
 	if c.kind == heddle.AM {
@@ -376,7 +374,7 @@ func (c *container) begins() entry {
 	return e
 }
 
-// unregistered is a master saying how its application ended. It leaves soon after.
+// unregistered handles the master's report of how its application ended. The master leaves soon after.
 func (s *Sim) unregistered(a *app) {
 	a.done = a.leaving
 	s.ends(a)
@@ -386,14 +384,14 @@ func (s *Sim) unregistered(a *app) {
 		a.state, final = Failed, rm.Failed
 	}
 	s.say(&rm.FinishMaster{Who: rm.Caller{Attempt: a.attempt}, Final: final, Diagnostics: a.why})
-	a.parked = false // it calls no more
+	a.parked = false // it makes no more calls
 	a.beatGen++
 	a.alarmGen++
 	s.heap.push(entry{at: s.now.Plus(s.phys.linger(a)), what: gone, id: int64(a.masterAt)})
 }
 
-// masterDied is the master's process having ended: it says and hears nothing any more. What it had got
-// done is on record for the next one, but for map output on nodes whose loss it had not heard of yet.
+// masterDied handles the end of the master's process: it neither says nor hears anything any more. What it completed is
+// on record for the next attempt, except for map output on nodes whose loss it had not heard of yet.
 func (s *Sim) masterDied(a *app) {
 	if r, ok := a.master.(apps.Recoverer); ok && a.done == apps.Running {
 		a.finished = r.Done()
@@ -401,7 +399,7 @@ func (s *Sim) masterDied(a *app) {
 			a.loseOutput(n)
 		}
 	}
-	s.wake(a) // it is known then which call was left out last
+	s.wake(a) // this determines which call was left out last
 	if a.leftOut > 0 {
 		out := &rm.LeftOut{Masters: []ids.Attempt{a.attempt}, Last: a.leftOut}
 		s.later(func() { s.say(out) })
@@ -411,15 +409,15 @@ func (s *Sim) masterDied(a *app) {
 	a.alarmGen++
 }
 
-// loseOutput takes the maps whose output lay on a node off the record.
+// loseOutput removes from the record the maps whose output was on a node.
 func (a *app) loseOutput(n heddle.NodeID) {
 	if a.finished != nil {
 		a.finished.Maps = slices.DeleteFunc(a.finished.Maps, func(d apps.DoneTask) bool { return d.Node == n })
 	}
 }
 
-// masterGone is the ResourceManager having heard of the master's end: the application is over, or gets
-// another attempt. Attempts lost with their node or preempted do not count against it.
+// masterGone handles the ResourceManager hearing of the master's end: the application is over, or gets another attempt.
+// Attempts that were preempted or lost with their node do not count against it.
 func (s *Sim) masterGone(a *app, status heddle.ExitStatus) {
 	if a.over || a.done != apps.Running {
 		return

@@ -10,8 +10,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// nextBeat is the next heartbeat that can matter: of a node with something to report, of one with room
-// while somebody waits, or of any at the time a policy's own arithmetic is due.
+// nextBeat returns the next heartbeat that can matter: of a node with something to report, of a node with room while
+// some application waits, or of any node when a policy's own calculation is due.
 func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	w := s.wheel
 	if s.o.EveryBeat {
@@ -38,18 +38,18 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	return at, rank, ok
 }
 
-// nextOf is the next heartbeat from a time on of a node in a or b.
+// nextOf returns the next heartbeat, at or after from, of a node in a or b.
 func (s *Sim) nextOf(from heddle.Time, a, b slab.Bits) (heddle.Time, int32, bool) {
 	if s.pace == nil {
 		return s.wheel.next(from, a, b)
 	}
-	if from > s.now { // it is not known yet who beats first then
+	if from > s.now { // which node beats first then is not known yet
 		return from, -1, true
 	}
 	return s.pace.next(a, b)
 }
 
-// newBeats sets out when nodes report in.
+// newBeats sets up the times of the nodes' heartbeats.
 func (s *Sim) newBeats(cfg *rm.Config) {
 	turn := cfg.Beat
 	if !cfg.Stock {
@@ -66,7 +66,7 @@ func (s *Sim) newBeats(cfg *rm.Config) {
 	}
 }
 
-// beat is a node's heartbeat: what it has to report and, in the answer, what it is to end.
+// beat makes a node's heartbeat: the node reports, and the answer says which containers it must end.
 func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	n, q := &s.nodes[id], &s.report
 	*q = rm.BeatNode{
@@ -99,8 +99,8 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	return p.Every
 }
 
-// running appends the names of the containers that run on a node and that it has not reported. Those that have ended
-// since they began are reported as that alone.
+// running appends the names of the containers that run on a node and that it has not reported. For a container that has
+// ended in the meantime, only its end is reported.
 func (s *Sim) running(to []rm.ContainerRun, n *nodeState) []rm.ContainerRun {
 	for _, id := range n.starts {
 		if c := s.container(id); c != nil && !c.known && !c.over {
@@ -110,7 +110,7 @@ func (s *Sim) running(to []rm.ContainerRun, n *nodeState) []rm.ContainerRun {
 	return to
 }
 
-// begun appends the names of the containers of a node that began before a time and that it has not reported.
+// begun appends the names of a node's containers that began before a time and that it has not reported.
 func (s *Sim) begun(to []ids.Container, n *nodeState, before heddle.Time) []ids.Container {
 	for _, id := range n.starts {
 		if c := s.container(id); c != nil && !c.known && c.taken < before {
@@ -120,7 +120,7 @@ func (s *Sim) begun(to []ids.Container, n *nodeState, before heddle.Time) []ids.
 	return to
 }
 
-// tellEnds has the first of the nodes report where something ended just now.
+// tellEnds makes the heartbeat of the first node on which a container has just ended.
 func (s *Sim) tellEnds() {
 	slices.Sort(s.reports)
 	id := s.reports[0]
@@ -130,8 +130,8 @@ func (s *Sim) tellEnds() {
 	}
 }
 
-// outOfTurn is a heartbeat that a node makes because a container there has ended, as NodeManagers do. The next one
-// follows as long after it as after any other.
+// outOfTurn makes a heartbeat that a node sends because a container on it has ended, as NodeManagers do. The next
+// heartbeat follows after the usual interval.
 func (s *Sim) outOfTurn(id heddle.NodeID) {
 	every := s.beat(id)
 	if s.pace != nil {
@@ -139,14 +139,14 @@ func (s *Sim) outOfTurn(id heddle.NodeID) {
 	}
 }
 
-// hurry brings the pace's idea of a node up to date.
+// hurry updates what the pace knows of a node.
 func (s *Sim) hurry(id heddle.NodeID) {
 	if n := &s.nodes[id]; s.pace != nil {
 		s.pace.fast.Set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(s.now, n.number))
 	}
 }
 
-// room brings the wheel's idea of a node up to date.
+// room updates what the wheel knows of a node.
 func (s *Sim) room(id heddle.NodeID) {
 	n := s.core().View().Node(id)
 	least := s.o.Set.Minimum

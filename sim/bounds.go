@@ -7,10 +7,9 @@ import (
 	"heddle/workload"
 )
 
-// Bounds returns what no scheduler can beat on this workload and cluster, and the jobs and capacity it
-// was worked out from. It is the same for every profile. In the given world countCPU says whether the
-// schedulers compared count processors: under one that does not, nodes can be given more work than
-// they have processors for.
+// Bounds returns the bounds that no scheduler can beat on this workload and cluster, and the jobs and capacity they
+// were computed from. They are the same for every profile. In the given world, countCPU says whether the schedulers
+// compared count processors: one that does not can give nodes more work than they have processors for.
 func Bounds(o Options, countCPU bool) (bound.Bounds, []bound.Job, heddle.Resource, error) {
 	var jobs []bound.Job
 	var total heddle.Resource
@@ -39,12 +38,12 @@ func Bounds(o Options, countCPU bool) (bound.Bounds, []bound.Job, heddle.Resourc
 	return b, jobs, total, err
 }
 
-// diskDim is the dimension in which [Offered] counts what disks transfer, in MB and MB/s.
+// diskDim is the dimension in which [Offered] counts disk transfers, in MB and MB/s.
 const diskDim = heddle.Extra2
 
-// Offered returns what the jobs' tasks would take of an idle cluster, for its load: each its container
-// for the shortest time it can take and, in the full world, the disks' time; and what the cluster has.
-// Masters and executors between tasks are left out.
+// Offered returns what the jobs' tasks would take of an idle cluster, to compute its load, and what the cluster has.
+// Each task takes its container for the shortest time it can and, in the full world, time of the disks. Masters, and
+// executors between tasks, are left out.
 func Offered(o Options) ([]bound.Job, heddle.Resource) {
 	var total heddle.Resource
 	for _, n := range o.Nodes {
@@ -67,7 +66,7 @@ func Offered(o Options) ([]bound.Job, heddle.Resource) {
 	return jobs, total
 }
 
-// held is what a job's tasks hold in the full world.
+// held returns what a job's tasks hold in the full world.
 func held(w *world.World, j *workload.Job) bound.Job {
 	n := bound.Job{Arrival: j.Submit}
 	id := w.AddJob(j)
@@ -102,13 +101,13 @@ func held(w *world.World, j *workload.Job) bound.Job {
 	return n
 }
 
-// givenNeed is what a job needs where every container lasts what the trace says.
+// givenNeed returns what a job needs if every container lasts as long as the trace says.
 func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
 	n := bound.Job{Arrival: j.Submit}
 	add := func(ts []workload.Task, likeFirst bool) (longest, behind heddle.Span) {
 		for i := range ts {
 			size, span := ts[i].Size, ts[i].Worked()
-			if likeFirst { // masters ask for all maps, and all reduces, at one size
+			if likeFirst { // masters ask for all maps, and for all reduces, at one size
 				size = ts[0].Size
 			}
 			if size.IsZero() {
@@ -153,13 +152,13 @@ func sparkWork(s *workload.SparkJob, w [heddle.NumDims]float64, countCPU bool) [
 	return w
 }
 
-// slotSize is what a task occupies of its executor: its cores, and of the memory its part among the tasks that run there
-// at once.
+// slotSize returns what a task occupies of its executor: its cores, and its share of the memory among the tasks that
+// run there at once.
 func slotSize(s *workload.SparkJob) heddle.Resource {
 	return heddle.Of(s.ExecutorSize()[heddle.Memory]/int64(s.Slots()), s.CoresOfTask())
 }
 
-// chain is the longest chain of stages, each as long as its longest task.
+// chain returns the length of the longest chain of stages, in which each stage takes as long as its longest task.
 func chain(s *workload.SparkJob, task func(stage, i int) heddle.Span) heddle.Span {
 	end := make(map[int]heddle.Span, len(s.Stages))
 	var last heddle.Span
@@ -178,8 +177,8 @@ func chain(s *workload.SparkJob, task func(stage, i int) heddle.Span) heddle.Spa
 	return last
 }
 
-// fullNeed is what a job needs at least in the full world: processor time, and its longest chain, at the
-// shortest durations its tasks can have.
+// fullNeed returns the least a job needs in the full world: processor time and its longest chain, with the shortest
+// durations its tasks can have.
 func fullNeed(w *world.World, j *workload.Job) bound.Job {
 	n := bound.Job{Arrival: j.Submit}
 	id := w.AddJob(j)

@@ -9,7 +9,7 @@ import (
 	"heddle/sim/apps"
 )
 
-// masterBeat is one allocate call.
+// masterBeat makes an allocate call.
 func (s *Sim) masterBeat(a *app) {
 	if a.master == nil {
 		return
@@ -40,7 +40,7 @@ func refusal(err error) string {
 	return "the ResourceManager refuses its master's call: " + err.Error()
 }
 
-// call takes what a master wants to the ResourceManager, and brings the answer.
+// call sends a master's requests to the ResourceManager and returns the answer.
 func (s *Sim) call(a *app, out *apps.Actions) (*apps.Response, error) {
 	q := &s.allocate
 	*q = rm.Allocate{Who: rm.Caller{Attempt: a.attempt}, Last: a.lastID, Answer: &s.given, Ask: q.Ask[:0], Release: q.Release[:0]}
@@ -66,7 +66,7 @@ func (s *Sim) call(a *app, out *apps.Actions) (*apps.Response, error) {
 	return s.read(a, answer.(*rm.Allocated)), nil
 }
 
-// hostsIn names the nodes of a list that another does not have.
+// hostsIn returns the names of the nodes in list that are not in not.
 func (s *Sim) hostsIn(list, not []heddle.NodeID) (hosts []string) {
 	for _, n := range list {
 		if !slices.Contains(not, n) {
@@ -76,8 +76,8 @@ func (s *Sim) hostsIn(list, not []heddle.NodeID) (hosts []string) {
 	return hosts
 }
 
-// read is an answer as masters take it. Of lost nodes they hear here, though of one that came back before it was
-// given up they would learn as they fetch from it in vain.
+// read converts an answer to the form masters take. Masters hear of lost nodes here, even of a node that came back
+// before it was given up, which a real master would notice only when fetching from it fails.
 func (s *Sim) read(a *app, p *rm.Allocated) *apps.Response {
 	in := &s.answer
 	*in = apps.Response{

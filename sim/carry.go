@@ -8,40 +8,41 @@ import (
 	"heddle/yarn/ids"
 )
 
-// container is a container as its node and its master know it. What its end looks at comes first: it is read together.
+// container is a container as its node and its master know it. The fields needed at its end come first, so that they
+// are read together.
 type container struct {
 	app       *app
 	node      heddle.NodeID
 	kind      heddle.Kind
 	at        heddle.Locality
-	waits     bool        // its node has not taken it on
+	waits     bool        // its node has not taken it on yet
 	up        bool        // its process runs
 	over      bool        // its process ended
 	fetched   bool        // its master was told of it
 	known     bool        // for the ResourceManager it is over
 	frozen    bool        // suspended
 	found     bool        // by the node agent
-	thaw      heddle.Time // when a node agent has it run again; 0 where none froze it
-	exited    bool        // by itself or its master's will, with code; nobody may have heard of it
+	thaw      heddle.Time // when a node agent resumes it; 0 if no agent froze it
+	exited    bool        // by itself or by its master's will, with code; possibly nobody has heard of it
 	hasWork   bool
 	code      heddle.ExitStatus
-	index     int32    // of the task it ran first, −1 before
-	run       [1]int32 // where runs are, of all but executors
+	index     int32    // of the first task it ran; −1 before that
+	run       [1]int32 // storage of runs, except for executors
 	runs      []int32
 	id        heddle.ContainerID
 	name      ids.Container
 	work      apps.Work
 	granted   heddle.Time
-	taken     heddle.Time // when its node took it on; workload.NoTime before
+	taken     heddle.Time // when its node took it on; workload.NoTime before that
 	started   heddle.Time
 	limit     heddle.Resource
 	told      heddle.Resource
-	ended     float64      // vcore-seconds of work that ended in it, in the given world
-	counted   float64      // vcore-seconds that it had used when its node measured last
-	monitored bool         // it was measured before
-	part      float64      // how far its task is, as it reported last
+	ended     float64      // vcore-seconds of the work that ended in it, in the given world
+	counted   float64      // vcore-seconds it had used at its node's last measurement
+	monitored bool         // it has been measured before
+	part      float64      // its task's progress, as last reported
 	phase     heddle.Phase // likewise
-	weight    int64        // that a node agent gave it, in milli-vcores; 0 = none
+	weight    int64        // set by a node agent, in milli-vcores; 0 = none
 }
 
 // exists reports whether a container has a process: its node has taken it on, and it has not ended.
@@ -50,8 +51,8 @@ func (c *container) exists() bool { return c.taken >= 0 && !c.over }
 // container returns a container that is not yet forgotten, or nil.
 func (s *Sim) container(id heddle.ContainerID) *container { return s.conts.Get(int64(id)) }
 
-// noted is a decision of the core: what masters and nodes do not see of it is counted, and what an agent would do at
-// once is done.
+// noted handles a decision of the core: it counts what masters and nodes do not see, and carries out what an agent
+// would do at once.
 func (s *Sim) noted(e *rm.Noted) {
 	a := s.appOf(e.App)
 	switch d := e.Decision.(type) {
@@ -77,7 +78,7 @@ func (s *Sim) noted(e *rm.Noted) {
 			s.phys.setLimit(s.now, c)
 		})
 		if c := s.container(d.Container); c != nil && s.o.NoAgents {
-			s.hasNews(c.node) // it is to hear of that
+			s.hasNews(c.node) // the node is to hear of it
 		}
 	case *heddle.Weigh:
 		s.deed(d.Container, func(c *container) { s.phys.setWeight(s.now, c, d.Weight) })
@@ -95,8 +96,8 @@ func (s *Sim) noted(e *rm.Noted) {
 	}
 }
 
-// deed does what was decided of a running container. An agent carries it out at once; a NodeManager alone accounts for it,
-// which no process notices.
+// deed carries out a decision about a running container. An agent does so at once; a NodeManager without one only
+// changes its accounts, which no process notices.
 func (s *Sim) deed(id heddle.ContainerID, do func(*container)) {
 	c := s.container(id)
 	if c == nil || c.over {
@@ -108,7 +109,7 @@ func (s *Sim) deed(id heddle.ContainerID, do func(*container)) {
 	s.room(c.node)
 }
 
-// granted is a container that an application was given: its master will hear of it.
+// granted handles a container granted to an application: its master will hear of it.
 func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	a.unbooked(d.Container, s.now)
 	c := s.conts.Add(int64(d.Container))
@@ -116,7 +117,7 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now, taken: workload.NoTime, started: workload.NoTime,
 		index: -1, runs: c.runs[:0], waits: true,
 	}
-	if s.o.NoAgents { // less than it asked for is what its node accounts for: no process notices
+	if s.o.NoAgents { // being granted less changes only the node's accounts: no process notices
 		c.limit = d.Told
 	}
 	if c.runs == nil {
@@ -137,8 +138,8 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	s.wake(a)
 }
 
-// takes is a node having been told to start a container: it reports from then on that it runs, while it gets its process
-// ready.
+// takes handles a node being told to start a container. From then on the node reports the container as running, while
+// it prepares the process.
 func (s *Sim) takes(c *container) {
 	n := &s.nodes[c.node]
 	if n.dead {
@@ -153,7 +154,7 @@ func (s *Sim) takes(c *container) {
 	s.settled(c)
 }
 
-// settled notes that a container's node has taken it on, or will not.
+// settled records that a container's node has taken it on, or will not.
 func (s *Sim) settled(c *container) {
 	if c.waits {
 		c.waits = false
@@ -162,12 +163,12 @@ func (s *Sim) settled(c *container) {
 	}
 }
 
-// callsInVain is how long heddle rm calls a NodeManager whose machine does not answer to start a master there: ten calls
-// (yarn.resourcemanager.nodemanager-connect-retries) of 30 s, a second apart. A stock ResourceManager takes longer than its
-// node takes to be lost.
+// callsInVain is how long heddle rm calls a NodeManager to start a master if its machine does not answer: ten calls
+// (yarn.resourcemanager.nodemanager-connect-retries) of 30 s, a second apart. A stock ResourceManager goes on for
+// longer than its node takes to count as lost.
 const callsInVain = (10*30 + 9) * heddle.Second
 
-// startMaster starts the process of a master.
+// startMaster starts a master's process.
 func (s *Sim) startMaster(name ids.Container) {
 	c := s.containerOf(name)
 	if c == nil {
@@ -184,7 +185,7 @@ func (s *Sim) startMaster(name ids.Container) {
 	s.later(func() { s.say(&rm.Started{Container: name}) })
 }
 
-// stopMaster ends the process of a master that the ResourceManager gave up, where its node can be reached.
+// stopMaster ends the process of a master that the ResourceManager has given up, if its node can be reached.
 func (s *Sim) stopMaster(name ids.Container) {
 	s.later(func() {
 		if c := s.containerOf(name); c != nil && c.known {
@@ -193,8 +194,8 @@ func (s *Sim) stopMaster(name ids.Container) {
 	})
 }
 
-// killed is a container that is over for the ResourceManager. Its master hears of that next, if it knew of it; its
-// process, if there is one, with the next beat of its node.
+// killed handles a container that is over for the ResourceManager. Its master, if it knew of the container, hears of
+// that next; its process, if there is one, with the node's next heartbeat.
 func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 	if c == nil || c.known {
 		return
@@ -217,7 +218,7 @@ func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 	}
 }
 
-// masterOver is a master that is over for the ResourceManager, whatever it does still.
+// masterOver handles a master that is over for the ResourceManager, whatever the master still does.
 func (s *Sim) masterOver(c *container, status heddle.ExitStatus) {
 	a := c.app
 	if a.masterAt == c.id && a.master != nil {
@@ -226,7 +227,7 @@ func (s *Sim) masterOver(c *container, status heddle.ExitStatus) {
 	s.masterGone(a, status)
 }
 
-// reap ends what is left of a container that is over for the ResourceManager: its node tells that it has.
+// reap ends what is left of a container that is over for the ResourceManager. Its node reports the end.
 func (s *Sim) reap(c *container) {
 	if c.exists() {
 		s.stopProcess(c)
@@ -237,12 +238,12 @@ func (s *Sim) reap(c *container) {
 	s.conts.Drop(int64(c.id))
 }
 
-// hasNews has a node's next beat made: there is something to tell it, or it has something to tell.
+// hasNews makes sure that a node's next heartbeat is made: there is something to tell it, or it has something to tell.
 func (s *Sim) hasNews(id heddle.NodeID) {
 	s.tells(id, !s.nodes[id].silent)
 }
 
-// tells says whether a node has something to tell with its next beat.
+// tells sets whether a node has something to tell with its next heartbeat.
 func (s *Sim) tells(id heddle.NodeID, on bool) {
 	s.wheel.report(s.wheel.rank[id], on)
 	if s.pace != nil {
@@ -250,7 +251,7 @@ func (s *Sim) tells(id heddle.NodeID, on bool) {
 	}
 }
 
-// stopProcess ends the process and the work in it, if there are any.
+// stopProcess ends a container's process and the work in it, if there are any.
 func (s *Sim) stopProcess(c *container) {
 	if c.over {
 		return
@@ -271,7 +272,7 @@ func (s *Sim) stopProcess(c *container) {
 	c.over = true
 }
 
-// exit is a process that ended on its node: the node reports it at its next beat, or at once.
+// exit handles a process that ended on its node: the node reports it with its next heartbeat, or at once.
 func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 	if c.over {
 		return
@@ -287,8 +288,7 @@ func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 	}
 }
 
-// exitKnown is the ResourceManager having heard of an exit: the master hears of it next; of the
-// master's own, nobody is left to hear.
+// exitKnown handles the ResourceManager hearing of an exit. The master hears of it next, unless the exit is its own.
 func (s *Sim) exitKnown(c *container, status heddle.ExitStatus) {
 	s.lives()
 	c.known = true
@@ -302,8 +302,8 @@ func (s *Sim) exitKnown(c *container, status heddle.ExitStatus) {
 	s.conts.Drop(int64(c.id))
 }
 
-// record keeps a container's life. What it ended with counts, not what the ResourceManager believes that had not
-// heard of it.
+// record records the life of a container. Its real exit status counts, not the one the ResourceManager assumes if it
+// has not heard of the exit.
 func (s *Sim) record(c *container, status heddle.ExitStatus) {
 	a := c.app
 	a.ended(c, s.now)
@@ -321,7 +321,7 @@ func (s *Sim) record(c *container, status heddle.ExitStatus) {
 	}
 }
 
-// start is a container's process beginning to run.
+// start handles a container's process beginning to run.
 func (s *Sim) start(c *container) {
 	if c == nil || c.over || c.known || s.nodes[c.node].dead {
 		return
@@ -350,7 +350,7 @@ func (s *Sim) start(c *container) {
 	}
 }
 
-// workEnded is a task that ended, well or not, or a master that broke down.
+// workEnded handles the end of a task, successful or not, or a master that broke down.
 func (s *Sim) workEnded(e *ended) {
 	c := s.container(e.work.Container)
 	if c == nil || c.over {

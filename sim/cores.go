@@ -2,7 +2,7 @@ package sim
 
 import "heddle"
 
-// cores is the processors of machines on which demands of work share: each gets as much as every other, up to its width.
+// cores is the processors of the machines. The demands on a machine share its cores equally, each up to its width.
 type cores struct {
 	machines []machine
 }
@@ -13,24 +13,24 @@ type machine struct {
 	demands []demand
 }
 
-// A demand is work that needs a processor.
+// A demand is work that needs processor time.
 type demand struct {
 	left  float64 // core-seconds
-	width float64 // most cores it keeps busy
+	width float64 // the most cores it keeps busy
 	rate  float64 // cores it has
 	what  task
 }
 
-// A task is what goes on when a piece of work is through.
+// A task says what follows when a piece of work is done.
 type task struct {
-	run   int32       // of the given world; noRun: what follows holds
+	run   int32       // of the given world; noRun: see then
 	gen   uint32      // of the run
-	then  entry       // what happens in the simulation; the zero entry: nothing
-	rest  heddle.Span // how long after
-	after float64     // core-seconds in the background from then on
+	then  entry       // the event that follows; the zero entry: nothing
+	rest  heddle.Span // how long after the work it follows
+	after float64     // core-seconds of background work that then begin
 }
 
-// crumb is less work, in core-seconds, than a clock of nanoseconds can tell from none.
+// crumb is an amount of work, in core-seconds, too small for a nanosecond clock to tell from none.
 const crumb = 2e-9
 
 // endless is more core-seconds than anything takes.
@@ -43,7 +43,7 @@ func (m *machine) add(now heddle.Time, work, width float64, what task) {
 	m.share()
 }
 
-// remove takes the work of a run off, and returns what was left of it; 0 where there is none.
+// remove removes the work of a run and returns what was left of it, or 0 if it has none.
 func (m *machine) remove(now heddle.Time, run int32, gen uint32) (left float64) {
 	m.advance(now)
 	for i := range m.demands {
@@ -57,7 +57,7 @@ func (m *machine) remove(now heddle.Time, run int32, gen uint32) (left float64) 
 	return 0
 }
 
-// advance works until a time.
+// advance does the work up to a time.
 func (m *machine) advance(now heddle.Time) {
 	span := now.Since(m.last).Seconds()
 	m.last = now
@@ -66,7 +66,7 @@ func (m *machine) advance(now heddle.Time) {
 	}
 }
 
-// share divides the cores: who can use less than an equal part leaves the rest of it to the others.
+// share divides the cores: a demand that can use less than an equal share leaves the rest to the others.
 func (m *machine) share() {
 	free, waiting := m.cores, len(m.demands)
 	for i := range m.demands {
@@ -93,7 +93,7 @@ func (m *machine) share() {
 	}
 }
 
-// next is when the next piece is through.
+// next returns when the next piece of work is done.
 func (m *machine) next() (at heddle.Time, ok bool) {
 	for i := range m.demands {
 		p := &m.demands[i]
@@ -111,7 +111,7 @@ func (m *machine) next() (at heddle.Time, ok bool) {
 	return at, ok
 }
 
-// through takes off the demands that are done by a time, in the order in which they began.
+// through removes the demands that are done by a time, in the order in which they began.
 func (m *machine) through(now heddle.Time, done []task) []task {
 	m.advance(now)
 	kept := m.demands[:0]
@@ -127,7 +127,7 @@ func (m *machine) through(now heddle.Time, done []task) []task {
 	return done
 }
 
-// next is when the next piece of all machines is through.
+// next returns when the next piece of work on any machine is done.
 func (c *cores) next() (at heddle.Time, which int, ok bool) {
 	for i := range c.machines {
 		if t, k := c.machines[i].next(); k && (!ok || t < at) {

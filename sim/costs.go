@@ -2,30 +2,31 @@ package sim
 
 import "heddle"
 
-// Costs are what starting and ending processes takes on the machines of a cluster, and how work shares their cores,
-// for the given world. They are measured on the cluster, apart from what is simulated.
+// Costs says what starting and ending processes takes on the machines of a cluster, and how work shares their cores,
+// for the given world. The costs are measured on the cluster, separately from what is simulated.
 type Costs struct {
-	// Machines is how many machines the nodes stand on, in turns; 0 = each on its own.
+	// Machines is the number of machines the nodes run on, assigned in turn; 0 = one machine per node.
 	Machines int
 	Cores    float64 // of each machine
 
 	MapReduceMaster Cost // from a master's grant until it can ask for containers
 	SparkMaster     Cost // likewise, with the driver outside the cluster
-	SparkDriver     Cost // likewise, with the driver inside
+	SparkDriver     Cost // likewise, with the driver in the cluster
 	Executor        Cost // from an executor's launch until it has registered
-	Task            Cost // of the process of a map or a reduce, within the duration that the trace states
-	TaskEnd         Cost // of that, what the process does after its task
+	Task            Cost // the process of a map or a reduce, within the duration that the trace states
+	TaskEnd         Cost // the part of Task that the process spends after its task
 
-	// Launch is how long a node takes to begin a map's or a reduce's process that its master asks it for, and First what
-	// a node that has run nothing computes more for its first process.
+	// Launch is how long a node takes to start the process of a map or a reduce after its master asks for it. First is
+	// what a node that has run nothing yet computes in addition for its first process.
 	Launch heddle.Span
 	First  float64 // core-seconds
 
 	MapReduceLeave Cost // from the master's decision to end until the application has ended
 	SparkLeave     Cost // likewise, with the driver outside the cluster
-	DriverLeave    Cost // likewise, with the driver inside
+	DriverLeave    Cost // likewise, with the driver in the cluster
 
-	// Spread is how far at most what one process or task computes is from what is said of it, as a part: runs differ.
+	// Spread is the largest deviation, as a fraction, of what a process or task computes from its stated value: runs
+	// differ.
 	Spread float64
 
 	// Linger is how long a MapReduce master holds its container after its application has ended.
@@ -34,10 +35,10 @@ type Costs struct {
 
 // A Cost is a piece of work: what it computes, then what it waits for.
 type Cost struct {
-	CPU   float64     `json:"cpu"`   // core-seconds
+	CPU   float64     `json:"cpu"`   // cores it keeps busy if it has them to itself; 0 = 1
 	Width float64     `json:"width"` // cores it keeps busy where it has them for itself; 0 = 1
 	Rest  heddle.Span `json:"rest"`
-	After float64     `json:"after"` // core-seconds of what follows in the background, which nothing waits for
+	After float64     `json:"after"` // core-seconds of the background work that follows, which nothing waits for
 }
 
 func (c *Cost) width() float64 {
@@ -47,14 +48,14 @@ func (c *Cost) width() float64 {
 	return c.Width
 }
 
-// A Load is work that a machine has to do beside its containers, such as that of a client.
+// A Load is work that a machine does besides its containers, such as the work of a client.
 type Load struct {
 	At   heddle.Time
 	Node heddle.NodeID
 	Cost Cost
 }
 
-// machineOf is the machine that a node stands on.
+// machineOf returns the machine that a node runs on.
 func (c *Costs) machineOf(n heddle.NodeID) int {
 	if c.Machines > 0 {
 		return int(n) % c.Machines
@@ -62,7 +63,7 @@ func (c *Costs) machineOf(n heddle.NodeID) int {
 	return int(n)
 }
 
-// newCores are the machines of so many nodes.
+// newCores returns the machines of the given number of nodes.
 func (c *Costs) newCores(nodes int) *cores {
 	if c.Machines > 0 {
 		nodes = min(nodes, c.Machines)
@@ -74,7 +75,7 @@ func (c *Costs) newCores(nodes int) *cores {
 	return out
 }
 
-// master is what starting a job's master costs, and leave what its end does.
+// master returns the costs of starting a job's master, and of its end.
 func (c *Costs) master(a *app) (start, leave *Cost) {
 	switch {
 	case a.job.Framework == heddle.MapReduce:
@@ -87,7 +88,7 @@ func (c *Costs) master(a *app) (start, leave *Cost) {
 	return nil, nil
 }
 
-// A Part is what a task consists of: what it computes, in core-seconds, what it waits for then, and what its process
+// A Part is what a task consists of: what it computes, in core-seconds, how long it then waits, and what its process
 // computes at the end.
 type Part struct {
 	CPU  float64
@@ -95,8 +96,8 @@ type Part struct {
 	End  float64
 }
 
-// JobParts are the parts of a job's tasks. The start of the process is in those of maps and not in those of reduces:
-// a reduce starts, waits for its job's maps, and then does its part.
+// JobParts holds the parts of a job's tasks. A map's part includes the start of its process and a reduce's does not: a
+// reduce starts, waits for its job's maps, and then does its part.
 type JobParts struct {
 	Maps, Reduces []Part
 	Stages        [][]Part

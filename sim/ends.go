@@ -2,18 +2,18 @@ package sim
 
 import "heddle"
 
-// An end is when a run of the given world ends, unless it has gone on to another generation.
+// An end is when a run of the given world ends, unless the run has moved on to another generation.
 type end struct {
 	at  heddle.Time
 	run int32
 	gen uint32
 }
 
-// before orders by time, and at one time by the run.
+// before orders ends by time, and ends at the same time by run.
 func (e end) before(o end) bool { return e.at < o.at || e.at == o.at && e.run < o.run }
 
-// endings are a four-way heap, the soonest first. It is apart from [heap] because it has an end for every task that runs:
-// the four ends that are compared with one another are read from memory together.
+// endings is a four-way heap with the soonest end first. It is separate from [heap] because it has an end for every
+// running task: the four ends that are compared with one another are read from memory together.
 type endings []end
 
 func (q *endings) push(e end) {

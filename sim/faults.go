@@ -12,20 +12,20 @@ import (
 	"heddle/sim/world"
 )
 
-// FaultKind is what breaks.
+// FaultKind says what breaks.
 type FaultKind uint8
 
 // The faults.
 const (
 	NodeLoss      FaultKind = iota // the node dies at At; it returns after For, or never
-	SlowNode                       // the node runs at Factor of its speed from At on, for For, or for good
-	SilentNode                     // the node works on, but its heartbeats are lost from At on, for For
-	MasterFailure                  // the master of job Job, if it runs, ends at At with exit code 1
-	TaskFailure                    // of every task that would end well, a fraction Rate fails instead
+	SlowNode                       // the node runs at Factor of its speed from At, for For or for good
+	SilentNode                     // the node works on, but its heartbeats are lost from At, for For
+	MasterFailure                  // the master of job Job, if it is running, ends at At with exit code 1
+	TaskFailure                    // a fraction Rate of the tasks that would succeed fails instead
 	AgentLoss                      // the node agent of a node ends at At; another starts after For, or never
 )
 
-// A Fault is something that goes wrong. Of several of a node at a time each lasts as long as it says.
+// A Fault is something that goes wrong. If a node has several at once, each lasts as long as it says.
 type Fault struct {
 	Kind   FaultKind
 	At     heddle.Time
@@ -70,8 +70,8 @@ func (s *Sim) plan(fs []Fault) error {
 	return nil
 }
 
-// fails reports whether a task that comes to its end fails there: by bad luck, or because nobody is there
-// who could be told.
+// fails reports whether a task that reaches its end fails there, either by chance or because there is nobody to report
+// to.
 func (s *Sim) fails(id heddle.ContainerID) bool {
 	if c := s.container(id); c != nil && (c.app.master == nil || c.known) {
 		return true
@@ -139,12 +139,12 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 	}
 }
 
-// lasts reports whether a fault of a kind goes on at a node.
+// lasts reports whether a fault of kind k is in effect on a node.
 func (s *Sim) lasts(n heddle.NodeID, k FaultKind) bool {
 	return slices.ContainsFunc(s.faults[n], func(f *Fault) bool { return s.strikes(f, k) })
 }
 
-// strikes reports whether a fault is one of a kind and goes on.
+// strikes reports whether a fault is of kind k and in effect.
 func (s *Sim) strikes(f *Fault, k FaultKind) bool {
 	return f.Kind == k && f.At <= s.now && (f.For == 0 || s.now < f.At.Plus(f.For))
 }
@@ -162,7 +162,7 @@ func (s *Sim) crash(id heddle.NodeID) {
 	s.phys.nodeDown(s.now, id)
 }
 
-// lookForLost ends what silent nodes do that the ResourceManager gave up: it counts for nobody.
+// lookForLost ends what is still running on silent nodes that the ResourceManager has given up: it counts for nobody.
 func (s *Sim) lookForLost() {
 	if s.silent == 0 {
 		return
@@ -175,7 +175,7 @@ func (s *Sim) lookForLost() {
 	}
 }
 
-// lose has masters hear of a node that was lost, or had to start anew.
+// lose tells the masters of a node that was lost or had to start anew.
 func (s *Sim) lose(id heddle.NodeID) {
 	if s.nodes[id].lost {
 		return
@@ -197,8 +197,8 @@ func (s *Sim) lose(id heddle.NodeID) {
 	s.room(id)
 }
 
-// comeBack is a node's heartbeats arriving again. A node that died or was given up registers anew: what
-// ran on it is over, even if it was never missed.
+// comeBack handles a node's heartbeats arriving again. A node that died or was given up registers anew: what ran on it
+// is over, even if it was never missed.
 func (s *Sim) comeBack(id heddle.NodeID) {
 	n := &s.nodes[id]
 	if n.silent {
@@ -215,10 +215,10 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 		s.register(id)
 		return
 	}
-	s.outOfTurn(id) // its last call goes through
+	s.outOfTurn(id) // its last call gets through
 }
 
-// register is a NodeManager that starts.
+// register registers a NodeManager that starts.
 func (s *Sim) register(id heddle.NodeID) {
 	spec := &s.o.Nodes[id]
 	can := heddle.AllCaps
@@ -242,8 +242,8 @@ func (s *Sim) register(id heddle.NodeID) {
 	s.room(id)
 }
 
-// monitor has every node measure what its containers use together, and what is used of its machine. A container counts
-// from its second measurement on.
+// monitor makes every node measure the total use of its containers and the use of its machine. A container counts from
+// its second measurement on.
 func (s *Sim) monitor() {
 	v := s.core().View()
 	for i := range s.nodes {
@@ -276,7 +276,7 @@ func (s *Sim) monitor() {
 	}
 }
 
-// thousandths rounds to what is told.
+// thousandths rounds a value as it is reported.
 func thousandths(x float64) float32 { return float32(math.Round(x*1000) / 1000) }
 
 // feed sends measurements of running tasks to the core.

@@ -6,7 +6,7 @@ import (
 	"heddle/sim/world"
 )
 
-// full is the full world: package world behind the loop's interface.
+// full is the full world: it puts package world behind the loop's interface.
 type full struct {
 	s    *Sim
 	w    *world.World

@@ -6,16 +6,16 @@ import (
 	"heddle/sim/world"
 )
 
-// given is the world in which every container lasts exactly what the trace says, from the moment its
-// master starts it. Only scheduling and heartbeats take time. A reduce that was started before its job's
-// last map ended does not end before that map: it would lack its input. One that waited for maps where its trace comes from
-// waits for them here: from the last one's end, or from its start if that is later, it lasts what it did then.
+// given is the world in which every container lasts exactly as long as the trace says, from the moment its master
+// starts it. Only scheduling and heartbeats take time. A reduce that starts before its job's last map has ended does
+// not end before that map, because it would lack its input. A reduce that waited for maps in its trace waits for them
+// here too: it then lasts what it lasted there, from the end of the last map or from its own start, whichever is later.
 type given struct {
 	s    *Sim
 	ends endings
 	runs []givenRun
 	free []int32
-	cpu  float64 // core-seconds of the past
+	cpu  float64 // core-seconds so far
 	busy int64   // milli-vcores running
 	last heddle.Time
 }
@@ -24,14 +24,14 @@ type givenRun struct {
 	work  apps.Work
 	live  bool
 	gen   uint32
-	waits bool // for its job's last map; what it lasts counts from there
+	waits bool // for its job's last map; lasts counts from there
 	start heddle.Time
 	lasts heddle.Span
 	left  heddle.Span // while suspended
 	cpu   int64
 }
 
-// newRun notes work that begins in a container.
+// newRun records work that begins in a container.
 func (g *given) newRun(now heddle.Time, c *container, w apps.Work) int32 {
 	i := int32(len(g.runs))
 	if n := len(g.free); n > 0 {
@@ -59,7 +59,7 @@ func (g *given) run(now heddle.Time, c *container, w apps.Work) {
 	g.plan(now, c.app, i, r.lasts)
 }
 
-// plan has a run end after so much more, which begins with the last map's end where it waits for that.
+// plan makes a run end after the given time, which counts from the last map's end if the run waits for that.
 func (g *given) plan(now heddle.Time, a *app, i int32, after heddle.Span) {
 	e := end{now.Plus(after), i, g.runs[i].gen}
 	if g.runs[i].waits {
@@ -135,7 +135,7 @@ func (g *given) advance(now heddle.Time, done []ended) []ended {
 	}
 }
 
-// hold keeps a reduce that is through with its time until the maps are done.
+// hold keeps a reduce whose time is up until the maps are done.
 func (g *given) hold(now heddle.Time, a *app, e end) {
 	r := &g.runs[e.run]
 	g.account(now, -r.cpu)
@@ -143,7 +143,7 @@ func (g *given) hold(now heddle.Time, a *app, e end) {
 	a.held = append(a.held, e)
 }
 
-// mapsDone lets the reduces end, or go on, that waited for the maps.
+// mapsDone lets the reduces that waited for the maps end or go on.
 func (g *given) mapsDone(now heddle.Time, a *app) {
 	for _, e := range a.held {
 		r := &g.runs[e.run]
@@ -219,8 +219,8 @@ func (g *given) progress(now heddle.Time, c *container) (heddle.Phase, float64) 
 	return heddle.NoPhase, min(float64(gone)/float64(lasts), 1)
 }
 
-// gone is how long a piece of work has run, suspensions left out, and how long it lasts in all: one that waits, were the
-// last map to end now.
+// gone returns how long a piece of work has run, without suspensions, and how long it lasts in total. For one that
+// waits, the total assumes that the last map ends now.
 func (r *givenRun) gone(now heddle.Time) (gone, lasts heddle.Span) {
 	switch gone = now.Since(r.start); {
 	case r.left > 0:
@@ -241,8 +241,8 @@ func (g *given) usage(_ heddle.Time, c *container) (int64, int64) {
 	return cpu, c.limit[heddle.Memory]
 }
 
-// consumed counts the work in the container, of which a map or a reduce has one piece in its life; a reduce
-// that is held for want of maps uses nothing any more.
+// consumed counts the work in the container; a map or a reduce has one piece of work in its life. A reduce that is held
+// because maps are missing uses nothing any more.
 func (g *given) consumed(now heddle.Time, c *container) (float64, int64) {
 	cpu := c.ended
 	for _, i := range c.runs {
@@ -251,7 +251,7 @@ func (g *given) consumed(now heddle.Time, c *container) (float64, int64) {
 	return cpu, c.limit[heddle.Memory]
 }
 
-// used is the processor time of a piece of work so far, in vcore-seconds.
+// used returns the processor time of a piece of work so far, in vcore-seconds.
 func (g *given) used(now heddle.Time, c *container, r *givenRun) float64 {
 	gone, lasts := r.gone(now)
 	return float64(g.s.coresOf(c, r.work)) / 1000 * min(gone, lasts).Seconds()
@@ -261,13 +261,13 @@ func (g *given) diskBusy(heddle.Time, heddle.NodeID) heddle.Span { return 0 }
 
 func (g *given) disks(heddle.Time) world.DiskStats { return world.DiskStats{} }
 
-// nodeUsed is unknown: containers last as long as they do, on whatever machine.
+// nodeUsed is unknown: a container lasts equally long on any machine.
 func (g *given) nodeUsed(heddle.Time, heddle.NodeID) (float64, bool) { return 0, false }
 
-// memoryUsed takes containers to use what they hold.
+// memoryUsed assumes that containers use what they hold.
 func (g *given) memoryUsed(heddle.Time) float64 { return g.s.m.memory }
 
-// memoryFilled is nothing: the given world has neither a system nor files.
+// memoryFilled is 0: the given world has neither a system nor files.
 func (g *given) memoryFilled(heddle.Time) float64 { return 0 }
 
 func (g *given) cpuUsed(now heddle.Time) float64 {

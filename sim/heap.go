@@ -2,7 +2,7 @@ package sim
 
 import "heddle"
 
-// happening is what an entry of the event heap stands for.
+// happening says what an entry of the event heap stands for.
 type happening uint8
 
 const (
@@ -10,31 +10,31 @@ const (
 	fault                       // something breaks, or is mended
 	started                     // a container's process runs
 	masterUp                    // a master's process runs
-	missed                      // a master could not be started: its node was called in vain
+	missed                      // a master could not be started: its node did not answer
 	leaving                     // a master has unregistered
-	gone                        // a master that unregistered is gone: the last that surely changes something
-	calms                       // a node is waited for no longer that was told to kill
-	progressed                  // a task tells its master how far it is
-	told                        // a master's answer to what it was asked is heard
-	looks                       // a node agent looks for containers, or has one run again
-	deeds                       // a node agent does what it was told, and asks again
+	gone                        // a master that unregistered is gone: the last kind that certainly changes something
+	calms                       // a node that was told to kill is no longer waited for
+	progressed                  // a task reports its progress to its master
+	told                        // a master's answer to a question arrives
+	looks                       // a node agent looks for containers, or resumes one
+	deeds                       // a node agent does what it was told and asks again
 	feed                        // running tasks are measured
 	monitor                     // NodeManagers measure their containers
-	alarm                       // a call a master asked for
+	alarm                       // an alarm a master asked for
 	beat                        // a master's allocate call
 )
 
-// entry is one future event: what happens to whom.
+// entry is a future event: what happens, and to whom.
 type entry struct {
 	at   heddle.Time
 	seq  uint64
 	what happening
-	gen  uint32 // of the app, where an entry can be out of date
+	gen  uint32 // of the app, if an entry can be out of date
 	id   int64
 }
 
-// before orders by time; at one time by what happens, masters' calls last; then by whom it happens to,
-// so that the order does not hang on calls that were left out; then by order of insertion.
+// before orders entries by time; at the same time by what happens, with masters' calls last; then by whom it happens
+// to, so that the order does not depend on calls that were left out; then by order of insertion.
 func (e *entry) before(o *entry) bool {
 	if e.at != o.at {
 		return e.at < o.at
@@ -52,7 +52,7 @@ func (e *entry) before(o *entry) bool {
 type heap struct {
 	es   []entry
 	seq  uint64
-	sure int // entries that surely change something, up to gone: the others may go on for ever
+	sure int // entries that certainly change something, up to gone; the others may go on for ever
 }
 
 func (h *heap) push(e entry) {

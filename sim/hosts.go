@@ -13,9 +13,9 @@ import (
 // replicas is HDFS's dfs.replication.
 const replicas = 3
 
-// place decides where the blocks of a job's input lie, where its trace does not say: as HDFS does, the
-// first replica on any node, the others together on another rack. In the given world nothing is placed:
-// who asks for no place there asks for any.
+// place decides where the blocks of a job's input are if its trace does not say. It does so as HDFS does: the first
+// replica is on any node, the others are together on another rack. In the given world it places nothing: a task that
+// names no place there takes any.
 func (a *app) place(s *Sim) {
 	a.placed = !s.o.Given || slices.ContainsFunc(a.job.Maps, func(t workload.Task) bool { return len(t.Hosts) > 0 })
 	if s.o.Given {
@@ -37,7 +37,7 @@ func (a *app) place(s *Sim) {
 	}
 }
 
-// tries bounds the draws for a replica on the wanted rack, which a cluster may lack.
+// tries bounds the draws for a replica on the wanted rack, which a cluster may not have.
 const tries = 32
 
 func appendReplicas(dst []heddle.NodeID, nodes []world.NodeSpec, reps int, rng *rand.Rand) []heddle.NodeID {
@@ -69,7 +69,7 @@ func appendReplicas(dst []heddle.NodeID, nodes []world.NodeSpec, reps int, rng *
 	return dst
 }
 
-// hostsOf names the nodes that hold the input of a piece of work; none where nothing is known.
+// hostsOf returns the nodes that hold the input of a piece of work, or none if they are not known.
 func (s *Sim) hostsOf(a *app, w apps.Work) []heddle.NodeID {
 	if w.Kind == heddle.Map && !a.placed {
 		return nil
@@ -80,7 +80,7 @@ func (s *Sim) hostsOf(a *app, w apps.Work) []heddle.NodeID {
 	}
 	if len(t.Hosts) > 0 {
 		out := make([]heddle.NodeID, 0, len(t.Hosts))
-		for _, h := range t.Hosts { // two hosts of a trace may be one node here
+		for _, h := range t.Hosts { // two hosts of a trace may be the same node here
 			if n := s.hostNode(h); !slices.Contains(out, n) {
 				out = append(out, n)
 			}
@@ -108,7 +108,7 @@ func (s *Sim) hostsOf(a *app, w apps.Work) []heddle.NodeID {
 	return a.hosts[at*a.reps : (at+1)*a.reps]
 }
 
-// hostNode maps a host of a trace to a node: the one of its name, or else by index.
+// hostNode maps a host of a trace to a node: the one with its name, or else by index.
 func (s *Sim) hostNode(h int32) heddle.NodeID {
 	if s.byName == nil {
 		s.byName = map[string]heddle.NodeID{}
@@ -124,7 +124,7 @@ func (s *Sim) hostNode(h int32) heddle.NodeID {
 	return heddle.NodeID(int(h) % len(s.o.Nodes))
 }
 
-// task is what the workload says of a piece of work, nil where it is not a task.
+// task returns what the workload says of a piece of work, or nil if it is not a task.
 func (a *app) task(w apps.Work) *workload.Task {
 	switch w.Kind {
 	case heddle.Map:
@@ -142,8 +142,8 @@ func (a *app) task(w apps.Work) *workload.Task {
 
 func (s *Sim) durationOf(a *app, w apps.Work) heddle.Span { return a.task(w).Duration }
 
-// coresOf is how much processor a piece of work occupies in the given world: what its container has,
-// or what a task occupies of an executor.
+// coresOf returns how much processor a piece of work occupies in the given world: what its container has, or what a
+// task occupies of an executor.
 func (s *Sim) coresOf(c *container, w apps.Work) int64 {
 	if w.Kind == heddle.Executor {
 		return c.app.job.Spark.CoresOfTask()
@@ -158,7 +158,7 @@ func coresOfNode(n *world.NodeSpec) float64 {
 	return float64(n.Total[heddle.CPU]) / 1000
 }
 
-// countLocality notes how near a map was to its split as it first ended.
+// countLocality records how near a map ran to its split when it first ended.
 func (s *Sim) countLocality(a *app, c *container, w apps.Work) {
 	if !a.placed {
 		return

@@ -13,13 +13,13 @@ import (
 	"heddle/yarn/ids"
 )
 
-// began is the date of a run's beginning, in milliseconds since 1970: it is part of ids, and no more.
+// began is when a run begins, in milliseconds since 1970. It is only used in ids.
 const began = 1
 
 // nodePort is the port of every simulated NodeManager.
 const nodePort = 8041
 
-// rackNames is what racks are called in messages, by rack.
+// rackNames returns the names of racks in messages, by rack.
 func rackNames(nodes []world.NodeSpec) (names []string) {
 	for i := range nodes {
 		for int(nodes[i].Rack) >= len(names) {
@@ -29,10 +29,10 @@ func rackNames(nodes []world.NodeSpec) (names []string) {
 	return names
 }
 
-// nodeName is what a node is called.
+// nodeName returns the name of a node.
 func nodeName(i int) ids.Node { return ids.Node{Host: "n" + strconv.Itoa(i), Port: nodePort} }
 
-// place is what a row of a master's request table names.
+// place returns the name of the place in a row of a master's request table.
 func (s *Sim) place(r *heddle.Row) string {
 	switch {
 	case r.Host != heddle.NoNode:
@@ -45,7 +45,7 @@ func (s *Sim) place(r *heddle.Row) string {
 
 func userName(u heddle.UserID) string { return "u" + strconv.Itoa(int(u)) }
 
-// queuePath is a queue's path; one that is not there has one too.
+// queuePath returns a queue's path. A queue that does not exist has one too.
 func queuePath(parents []heddle.QueueID, q heddle.QueueID) string {
 	switch {
 	case q < 0 || int(q) >= len(parents):
@@ -56,7 +56,7 @@ func queuePath(parents []heddle.QueueID, q heddle.QueueID) string {
 	return queuePath(parents, parents[q]) + ".q" + strconv.Itoa(int(q))
 }
 
-// scheduler is the policy set with its queues by name.
+// scheduler returns the policy set with its queues by name.
 func scheduler(o *Options) *rm.Scheduler {
 	sch := &rm.Scheduler{Set: o.Set, Type: "capacity", Profile: o.Profile, Maximum: o.Set.Maximum}
 	if sch.Maximum.IsZero() {
@@ -74,21 +74,21 @@ func scheduler(o *Options) *rm.Scheduler {
 const (
 	// containerExpiry is yarn.resourcemanager.rm.container-allocation.expiry-interval-ms.
 	containerExpiry = 600 * heddle.Second
-	// listens is how many times in the shortest of all expiries the ResourceManager is told of beats that were
-	// left out.
+	// listens is how many times within the shortest expiry the ResourceManager is told of the heartbeats that were left
+	// out.
 	listens = 3
 )
 
-// config is that of heddle rm, or of what does everything when a stock ResourceManager does it.
+// config returns the configuration of heddle rm, or one that does everything when a stock ResourceManager does it.
 func config(o *Options) rm.Config {
 	cfg := rm.Config{
-		NodeExpiry: o.Expiry, MasterExpiry: o.Expiry * 3 / 2, ContainerExpiry: containerExpiry, // as far apart as Hadoop has them
+		NodeExpiry: o.Expiry, MasterExpiry: o.Expiry * 3 / 2, ContainerExpiry: containerExpiry, // in the same ratio as Hadoop's
 		MaxAttempts: int32(o.Attempts), GlobalAttempts: int32(o.Attempts), MaxPriority: math.MaxInt32,
 		Beat: o.NodeBeat, Stock: o.Stock, Agent: !o.NoAgents,
 	}
 	cfg.DefaultBeats()
 	if !o.Stock && slices.ContainsFunc(o.Faults, func(f Fault) bool { return f.Kind == NodeLoss || f.Kind == SilentNode }) {
-		// What nodes were told last is not known here where their beats are left out.
+		// What nodes were last told is not known here if their heartbeats are left out.
 		every := max(cfg.IdleBeat, heddle.Span(len(o.Nodes))*heddle.Second/heddle.Span(cfg.BeatLoad))
 		cfg.Silence = max(rm.DefaultSilence, 3*every)
 	}
@@ -106,16 +106,16 @@ func newMachine(o *Options, cfg *rm.Config, watch func(*rm.Noted)) *rm.Machine {
 	return m
 }
 
-// say says something to the ResourceManager whose answer brings nothing, and does what it wants done. What is said in
-// reaction has to wait: see later.
+// say sends the ResourceManager a message whose answer carries nothing, and does what it wants done. Messages in
+// reaction have to wait: see later.
 func (s *Sim) say(msg rm.Message) { _, _ = s.ask(msg) }
 
-// ask is say for what is answered at once.
+// ask is like say, for messages that are answered at once.
 func (s *Sim) ask(msg rm.Message) (answer any, err error) {
 	for _, e := range s.rm.Step(s.now, msg) {
 		switch e := e.(type) {
 		case *rm.Answer:
-			if wish, ok := e.Value.(*rm.AgentWish); ok { // perhaps what another one waited for
+			if wish, ok := e.Value.(*rm.AgentWish); ok { // possibly the answer to another call that was waiting
 				s.wished(e.Call, wish)
 				continue
 			}
@@ -142,19 +142,19 @@ func (s *Sim) ask(msg rm.Message) (answer any, err error) {
 	return answer, err
 }
 
-// later has something done after what is happening, at the same time.
+// later schedules f after the current event, at the same time.
 func (s *Sim) later(f func()) { s.todo = append(s.todo, f) }
 
-// appOf is the job behind an application's id.
+// appOf returns the job behind an application's id.
 func (s *Sim) appOf(id ids.App) *app { return s.apps[s.jobs[id.Seq-1]] }
 
-// containerOf is a container by its name, nil where it is forgotten.
+// containerOf returns a container by its name, or nil if it has been forgotten.
 func (s *Sim) containerOf(id ids.Container) *container {
 	a := s.appOf(id.Attempt.App)
 	return s.container(a.numbers[id.Attempt.N-1][id.ID-1])
 }
 
-// newKeeper sets out how often the ResourceManager is told of beats that were left out.
+// newKeeper sets how often the ResourceManager is told of the heartbeats that were left out.
 func (s *Sim) newKeeper(cfg *rm.Config) {
 	s.nodesBeat, s.mastersBeat = s.o.NodeBeat, max(s.o.MasterBeat, sparkInterval)
 	if s.pace != nil {
@@ -162,15 +162,15 @@ func (s *Sim) newKeeper(cfg *rm.Config) {
 	}
 	s.keepEvery = min(s.o.Expiry, containerExpiry) / listens
 	for _, most := range []heddle.Span{s.o.Expiry - max(s.nodesBeat, s.mastersBeat), cfg.Silence - s.nodesBeat} {
-		if most > 0 { // otherwise nobody can be silent for so long, or nodes are lost between two beats
+		if most > 0 { // otherwise nothing can be silent for so long, or nodes are lost between two heartbeats
 			s.keepEvery = min(s.keepEvery, most)
 		}
 	}
 	s.keepAt = heddle.Time(s.keepEvery)
 }
 
-// keepAlive tells the ResourceManager of the beats that were left out since it was told last, so that nobody who
-// would have beaten counts as lost.
+// keepAlive tells the ResourceManager of the heartbeats left out since it was last told, so that no node or master that
+// would have sent one counts as lost.
 func (s *Sim) keepAlive() {
 	s.keepAt = s.now.Plus(s.keepEvery)
 	out := &s.leftOut
@@ -188,7 +188,7 @@ func (s *Sim) keepAlive() {
 			continue
 		}
 		out.Running = s.begun(out.Running, n, s.now+1)
-		if !s.hears { // nor are they said when it beats
+		if !s.hears { // then heartbeats do not report them either
 			n.starts = n.starts[:0]
 		}
 	}
@@ -202,13 +202,13 @@ func (s *Sim) keepAlive() {
 	s.say(out)
 }
 
-// fallsSilent tells the ResourceManager when it would have heard of a node last, had no beat been left out.
+// fallsSilent tells the ResourceManager when it would last have heard of a node if no heartbeat had been left out.
 func (s *Sim) fallsSilent(id heddle.NodeID) {
 	offset, every := heddle.Time(s.wheel.offset[s.wheel.rank[id]]), heddle.Time(s.o.NodeBeat)
 	if s.now <= offset {
 		return
 	}
-	last := offset + (s.now-offset-1)/every*every // beats of this instant come later
+	last := offset + (s.now-offset-1)/every*every // heartbeats of this instant come later
 	if s.pace != nil {
 		last = s.pace.before(s.wheel.rank[id])
 	}

@@ -5,10 +5,10 @@ import (
 	"heddle/internal/slab"
 )
 
-// maxSamples bounds a run's time series; beyond it two steps become one.
+// maxSamples limits a run's time series; beyond it, every two steps are merged.
 const maxSamples = 2048
 
-// measure is what is counted while a run goes on.
+// measure holds what is counted during a run.
 type measure struct {
 	run     [heddle.NumKinds]int32
 	memory  float64 // MiB·s held
@@ -23,7 +23,8 @@ type measure struct {
 	emit    func(name string, value float64)
 }
 
-// A mark is a time, and the memory held until then, and used, in MiB·s, and filled, in seconds of all.
+// A mark is a time, with the memory held and used until then, in MiB·s, and the time that all memory was filled, in
+// seconds.
 type mark struct {
 	at                   heddle.Time
 	memory, used, filled float64
@@ -35,7 +36,7 @@ func (s *Sim) mark() mark {
 
 func (m *measure) running(k heddle.Kind, by int32) { m.run[k] += by }
 
-// advance integrates up to a time, and samples at every step passed.
+// advance integrates up to a time and takes a sample at every step passed.
 func (m *measure) advance(s *Sim, to heddle.Time) {
 	if m.step == 0 {
 		m.step = heddle.Second
@@ -76,7 +77,7 @@ func (m *measure) sample(s *Sim, used heddle.Resource) {
 	}
 }
 
-// gauge takes one number of a sample; their order is always the same.
+// gauge takes one number of a sample. The numbers always come in the same order.
 func (m *measure) gauge(name string, value float64) {
 	if m.seen == len(m.gauges) {
 		m.gauges = append(m.gauges, Gauge{Name: name})
@@ -93,7 +94,7 @@ func ratio(a, b int64) float32 {
 	return float32(a) / float32(b)
 }
 
-// halve makes one sample of every two.
+// halve merges every two samples into one.
 func (m *measure) halve() {
 	r := &m.series
 	for _, p := range []*[]int32{&r.Maps, &r.Reduces, &r.Executors} {
@@ -132,7 +133,7 @@ func (a *app) unbooked(id heddle.ContainerID, now heddle.Time) {
 	}
 }
 
-// begun notes the start of a container that is not a master.
+// begun records the start of a container other than a master.
 func (a *app) begun(c *container, now heddle.Time) {
 	if a.first < 0 {
 		a.first = now
@@ -142,8 +143,8 @@ func (a *app) begun(c *container, now heddle.Time) {
 	}
 }
 
-// mapDone notes the end of a map, which may have ended before and run again since: first means that it had not, last that
-// no map is missing.
+// mapDone records the end of a map, which may have ended before and run again. It reports whether this is its first
+// end, and whether no map is missing any more.
 func (a *app) mapDone(now heddle.Time, index int32) (first, last bool) {
 	if a.mapped == nil {
 		a.mapped = slab.NewBits(len(a.job.Maps))
@@ -159,7 +160,7 @@ func (a *app) mapDone(now heddle.Time, index int32) (first, last bool) {
 	return first, a.mapsLeft == 0
 }
 
-// ended notes the end of a container.
+// ended records the end of a container.
 func (a *app) ended(c *container, now heddle.Time) {
 	if c.kind == heddle.Reduce && c.started >= 0 {
 		a.reduceHeld += now.Since(c.granted)
@@ -167,7 +168,7 @@ func (a *app) ended(c *container, now heddle.Time) {
 	}
 }
 
-// starvation is the mean wait, over the reduces that started after the last map's end, from that end.
+// starvation returns the mean wait of the reduces that started after the last map's end, counted from that end.
 func (a *app) starvation() heddle.Span {
 	if len(a.job.Reduces) == 0 {
 		return NoSpan
@@ -186,7 +187,7 @@ func (a *app) starvation() heddle.Span {
 	return sum / heddle.Span(n)
 }
 
-// finish puts the result together.
+// finish assembles the result.
 func (s *Sim) finish() *Result {
 	r := s.res
 	last := s.last()
@@ -229,7 +230,7 @@ func (s *Sim) finish() *Result {
 	return r
 }
 
-// diskUse sets what the disks did against the cluster's time.
+// diskUse relates what the disks did to the cluster's time.
 func (s *Sim) diskUse(span float64) DiskUse {
 	d := s.phys.disks(s.now)
 	if span <= 0 || d.Requests <= 0 {
@@ -242,8 +243,8 @@ func (s *Sim) diskUse(span float64) DiskUse {
 	}
 }
 
-// last is where the figures end: at the last job's end; in a run that was cut, where it was cut; in one
-// that stalled, at the last sign of life.
+// last returns where the figures end: at the last job's end; at the cut, if the run was cut; at the last sign of life,
+// if the run stalled.
 func (s *Sim) last() mark {
 	switch {
 	case s.alive == 0:
@@ -265,10 +266,10 @@ func (r *Series) until(at heddle.Time, step heddle.Span) {
 	r.CPUUsed, r.CPUHeld, r.MemoryHeld = r.CPUUsed[:n], r.CPUHeld[:n], r.MemoryHeld[:n]
 }
 
-// result is what the job got until the run's end.
+// result returns what the job got until the run's end.
 func (a *app) result(end heddle.Time) JobResult {
 	j := a.job
-	for _, at := range a.bookings { // order: a sum
+	for _, at := range a.bookings { // any order: a sum
 		a.reserved += max(end.Since(at), 0)
 	}
 	out := JobResult{

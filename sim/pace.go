@@ -6,23 +6,23 @@ import (
 	"heddle/rm"
 )
 
-// A pace is how far apart nodes report in under heddle rm: soon while a container there begins or is to end, seldom
-// while the cluster is empty, and as its last answer said where that beat was made. A beat is so many turns of the
-// wheel after the one before it. Who beats in a turn and has nothing to do with what goes on is passed over: only when
-// its next beat is has to be known.
+// A pace determines how far apart nodes report in under heddle rm: soon while a container on the node is starting or is
+// to end, seldom while the cluster is empty, and otherwise as the last answer said, if that heartbeat was made. The
+// time from one heartbeat to the next is a number of turns of the wheel. A node whose heartbeat has nothing to do with
+// what goes on is passed over: only the turn of its next heartbeat has to be known.
 type pace struct {
 	w    *wheel
-	turn int64       // beats of earlier turns are past
-	at   int32       // likewise those of this turn of ranks below
-	due  []slab.Bits // by turn, in a circle: who beats
-	fast slab.Bits   // who is wanted again soon
+	turn int64       // heartbeats of earlier turns are past
+	at   int32       // and so are those of this turn of lower ranks
+	due  []slab.Bits // by turn, in a ring: the ranks that beat
+	fast slab.Bits   // ranks wanted again soon
 	idle bool        // the cluster is empty
 
-	hurried slab.Bits // whose last beat was told to beat again soon
-	rested  slab.Bits // likewise: seldom
+	hurried slab.Bits // ranks that were told to beat again soon
+	rested  slab.Bits // ranks that were told to beat again seldom
 
-	words   []int32 // of sets, that are looked at
-	changed bool    // who may be wanted, since next was asked last
+	words   []int32 // words of the sets that need a look
+	changed bool    // the wanted ranks may have changed since the last call of next
 	last    struct {
 		a, b *uint64
 		at   heddle.Time
@@ -31,12 +31,12 @@ type pace struct {
 		ok   bool
 	}
 
-	soon, calm, seldom int64 // turns between beats
-	again              int64 // after so many turns all beats are as they were, where nothing changes
+	soon, calm, seldom int64 // turns between heartbeats
+	again              int64 // turns after which all heartbeats repeat if nothing changes
 	load               heddle.Span
 }
 
-// newPace is the beats of nodes that are told the intervals of a configuration.
+// newPace returns the heartbeats of nodes that are told the intervals of a configuration.
 func newPace(w *wheel, cfg *rm.Config) *pace {
 	p := &pace{w: w, fast: slab.NewBits(len(w.order)), idle: true, hurried: slab.NewBits(len(w.order)), rested: slab.NewBits(len(w.order))}
 	p.load = heddle.Span(len(w.order)) * heddle.Second / heddle.Span(cfg.BeatLoad)
@@ -49,14 +49,14 @@ func newPace(w *wheel, cfg *rm.Config) *pace {
 	return p
 }
 
-// turns is how many turns an interval comes to, where the load does not make it longer.
+// turns returns the length of an interval in turns, unless the load makes it longer.
 func (p *pace) turns(every heddle.Span) int64 {
 	return int64((max(every, p.load) + p.w.interval - 1) / p.w.interval)
 }
 
 func (p *pace) of(turn int64) slab.Bits { return p.due[turn%int64(len(p.due))] }
 
-// join has a node beat first so many turns from now.
+// join schedules the first heartbeat of a node for so many turns from now.
 func (p *pace) join(rank int32, turns int64) {
 	p.changed = true
 	for _, b := range p.due {
@@ -68,14 +68,14 @@ func (p *pace) join(rank int32, turns int64) {
 	p.tell(rank, turns)
 }
 
-// tell has a node beat so many turns after this one.
+// tell schedules a node's heartbeat for so many turns after this one.
 func (p *pace) tell(rank int32, turns int64) {
 	p.of(p.turn+turns).Set(rank, true)
 	p.hurried.Set(rank, turns <= p.soon)
 	p.rested.Set(rank, turns > p.calm)
 }
 
-// common is the least common multiple of two numbers above 0.
+// common returns the least common multiple of two positive numbers.
 func common(a, b int64) int64 {
 	x, y := a, b
 	for y > 0 {
@@ -84,8 +84,8 @@ func common(a, b int64) int64 {
 	return a / x * b
 }
 
-// advance passes over the beats before a time. Once everybody has been passed over, beats come again and again: a long time
-// in which nothing happens takes no longer than a short one.
+// advance passes over the heartbeats before a time. Once every node has been passed over, heartbeats repeat: a long
+// time in which nothing happens takes no longer than a short one.
 func (p *pace) advance(now heddle.Time) {
 	turn := int64(now) / int64(p.w.interval)
 	at := p.w.from(heddle.Span(int64(now) % int64(p.w.interval)))
@@ -104,7 +104,7 @@ func (p *pace) advance(now heddle.Time) {
 	}
 }
 
-// skip passes over so many turns after which all beats are as they were.
+// skip passes over a number of turns after which all heartbeats repeat.
 func (p *pace) skip(turns int64) {
 	n := len(p.due)
 	by := int(turns % int64(n))
@@ -112,7 +112,7 @@ func (p *pace) skip(turns int64) {
 	p.due = append(append(make([]slab.Bits, 0, n), p.due[n-by:]...), p.due[:n-by]...)
 }
 
-// pass passes over the beats of this turn before a rank.
+// pass passes over the heartbeats of this turn before a rank.
 func (p *pace) pass(to int32) {
 	if p.at == to {
 		return
@@ -138,7 +138,7 @@ func (p *pace) pass(to int32) {
 		return
 	}
 	pass(word, low)
-	if p.soon == p.seldom { // as long as it takes for everybody
+	if p.soon == p.seldom { // the same interval for every node
 		for word++; word < last; word++ {
 			later[word] |= now[word]
 			now[word] = 0
@@ -152,7 +152,7 @@ func (p *pace) pass(to int32) {
 	}
 }
 
-// next is the first beat, from the time on that it was advanced to, of a node in a or b.
+// next returns the first heartbeat, from the time last passed to advance on, of a node in a or b.
 func (p *pace) next(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	l := &p.last
 	past := l.ok && (l.turn < p.turn || l.turn == p.turn && l.rank < p.at)
@@ -165,7 +165,8 @@ func (p *pace) next(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	return l.at, l.rank, l.ok
 }
 
-// first looks for that beat: in this turn from where it is, and only then for who is wanted at all.
+// first looks for that heartbeat in the rest of this turn. Only if there is none does it look for the ranks wanted at
+// all.
 func (p *pace) first(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	due, from := p.of(p.turn), ^uint64(0)<<(p.at%64)
 	for word := int(p.at / 64); word < len(a); word++ {
@@ -196,19 +197,19 @@ func (p *pace) first(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	return 0, 0, false
 }
 
-// timeOf is when a rank beats that does so in a turn.
+// timeOf returns when a rank that beats in a turn does so.
 func (p *pace) timeOf(turn int64, rank int32) heddle.Time {
 	return heddle.Time(turn*int64(p.w.interval) + int64(p.w.offset[rank]))
 }
 
-// made notes that a node's beat was made, and when it was told to beat again.
+// made records that a node's heartbeat was made, and when the node was told to beat again.
 func (p *pace) made(rank int32, every heddle.Span) {
 	p.of(p.turn).Set(rank, false)
 	p.tell(rank, min(p.turns(every), int64(len(p.due))-1))
 	p.at, p.changed = rank+1, true
 }
 
-// before is when a node beat last.
+// before returns the time of a node's last heartbeat.
 func (p *pace) before(rank int32) heddle.Time {
 	every := p.calm
 	switch {

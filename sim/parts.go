@@ -8,9 +8,23 @@ import (
 	"heddle/workload"
 )
 
-// Parts works out what the tasks of a workload consist of: how much of its recorded time each of them computed, had it
-// been alone, and how long it waited. It goes through the recorded run again, with everything that computed at the
-// time: tasks and starts of processes as Costs say, and loads.
+// Parts determines what the tasks of a workload consist of: how much of its recorded time each would have computed had
+// it been alone, and how long it waited. It replays the recorded run with everything that computed at the time: tasks
+// and process starts, as Costs say, and loads.
+//
+// What a task computes is its counter, CPU_MILLISECONDS of MapReduce: the processor time of its processes since the
+// task began in them. Before that its process starts, as Costs say. In the rest of the task's time, it either computed
+// too, at a slower rate than assumed, or it waited. The tasks of one kind of one job run the same program, so this is
+// decided for all of them together. If they could have computed more than waits times as much as their counters say in
+// the time they had, they waited. Otherwise they computed all the time, and what they could compute is divided among
+// them in proportion to their counters.
+//
+// A task that states no processor time is assumed to compute for its whole duration: Spark records the processor time
+// of the task's thread, but not that of Python's processes, which do the work of a Python program.
+//
+// For the processes of masters and executors, only the time when they were up is recorded, not their beginning. It is
+// found by replaying the run until they are up at that time. All nodes are assumed to run on one machine: histories do
+// not tell where a task's other attempts ran.
 //
 // What a task computes is its counter, CPU_MILLISECONDS of MapReduce: the processor time of its processes since the task
 // began in them. Before that its process starts, as Costs say. What is left of the task's time it either computed too,
@@ -45,7 +59,7 @@ func Parts(w *workload.Workload, c *Costs, loads []Load) []JobParts {
 // to about 1, and those that sleep to as many as they sleep long.
 const waits = 2
 
-// passes is how often at most the recorded run is gone through.
+// passes is the most times the recorded run is replayed.
 const passes = 12
 
 const never = heddle.Time(1<<63 - 1)
@@ -55,12 +69,12 @@ type past struct {
 	begin, end heddle.Time
 	start      float64     // core-seconds of the process before its task
 	own        float64     // core-seconds by the task's counter
-	maps       heddle.Time // of a reduce: when its job's last map ended, for which it waits once it has started; else NoTime
+	maps       heddle.Time // for a reduce: when its job's last map ended, which it waits for once it has started; else NoTime
 	width      float64
-	up         heddle.Time // when it was through, of what nobody's part consists of, if that is recorded and not begin; else NoTime
-	part       *Part       // nil: nobody's
-	tail       *past       // of a task that waits: the end of its process
-	kind       *kind       // of a task
+	up         heddle.Time // for work in no task's part: when it was done, if that was recorded and not begin; else NoTime
+	part       *Part       // nil: in no task's part
+	tail       *past       // for a task that waits: the end of its process
+	kind       *kind       // for a task
 
 	// What the last pass found.
 	second  bool // it is in its second part
@@ -70,7 +84,7 @@ type past struct {
 	rest    heddle.Span
 }
 
-// A kind is the tasks of one kind of one job.
+// A kind is the tasks of one kind in one job.
 type kind struct {
 	waits      bool
 	start, own float64
@@ -83,18 +97,18 @@ type pasts struct {
 	jobs  []JobParts
 }
 
-// work adds what nobody's part consists of.
+// work adds work that is in no task's part.
 func (p *pasts) work(begin, up heddle.Time, cpu, width float64) {
 	p.list = append(p.list, &past{begin: max(begin, 0), end: never, maps: workload.NoTime, start: cpu, width: width, up: up})
 }
 
-// process adds a process that was up at a time.
+// process adds a process that was up at a given time.
 func (p *pasts) process(c *Cost, up heddle.Time) {
 	p.work(up.Plus(-c.alone()), max(up.Plus(-c.Rest), 0), c.CPU, c.width())
 	p.work(up, workload.NoTime, c.After, 1)
 }
 
-// alone is how long something takes that has the machine to itself.
+// alone returns how long something takes if it has the machine to itself.
 func (c *Cost) alone() heddle.Span {
 	return c.Rest + heddle.Span(c.CPU/c.width()*float64(heddle.Second))
 }
@@ -125,7 +139,7 @@ func recorded(w *workload.Workload, c *Costs) *pasts {
 	return p
 }
 
-// master adds what a job's master and executors did as they started.
+// master adds what a job's master and executors did when they started.
 func (p *pasts) master(j *workload.Job, c *Costs) {
 	start, _ := c.master(&app{job: j})
 	if start != nil && j.Times.Ready >= 0 {
@@ -139,7 +153,7 @@ func (p *pasts) master(j *workload.Job, c *Costs) {
 	}
 }
 
-// tasks adds those of one kind of a job, and returns what will be their parts.
+// tasks adds the tasks of one kind of a job, and returns what will be their parts.
 func (p *pasts) tasks(list []workload.Task, begins []heddle.Time, c *Cost, maps heddle.Time) []Part {
 	parts, of := make([]Part, len(list)), &kind{}
 	for k := range list {
@@ -162,8 +176,8 @@ func (p *pasts) tasks(list []workload.Task, begins []heddle.Time, c *Cost, maps 
 	return parts
 }
 
-// judge finds the kinds of tasks that could have computed too much to have done nothing else, and reports whether there
-// are new ones. Their processes' ends come after their waits.
+// judge finds the kinds of tasks that could have computed too much for them not to have waited, and reports whether any
+// are new. The ends of their processes come after their waits.
 func (p *pasts) judge(end *Cost) (found bool) {
 	for _, k := range p.kinds {
 		k.got = 0
@@ -182,7 +196,7 @@ func (p *pasts) judge(end *Cost) (found bool) {
 	return found
 }
 
-// part takes the ends of processes off what their tasks do at once.
+// part separates the ends of processes from what their tasks do at once.
 func (p *pasts) part(k *kind, end *Cost) {
 	for _, x := range slices.Clone(p.list) {
 		if x.kind == k && x.start >= end.CPU && end.CPU > 0 {
@@ -193,7 +207,7 @@ func (p *pasts) part(k *kind, end *Cost) {
 	}
 }
 
-// settle moves the beginnings of processes by as much as they were through late, and reports whether any moved.
+// settle moves the beginning of each process by as much as it was late, and reports whether any moved.
 func (p *pasts) settle() (moved bool) {
 	for i := range p.list {
 		x := p.list[i]
@@ -207,7 +221,7 @@ func (p *pasts) settle() (moved bool) {
 	return moved
 }
 
-// divide makes parts of what was found.
+// divide makes parts from what was found.
 func (p *pasts) divide() {
 	for i := range p.list {
 		x := p.list[i]
@@ -228,11 +242,11 @@ func (p *pasts) divide() {
 	}
 }
 
-// replay goes through the recorded run and finds out what everything computed.
+// replay replays the recorded run and determines what everything computed.
 func (p *pasts) replay(n float64) {
 	slices.SortStableFunc(p.list, func(a, b *past) int { return cmp.Compare(a.begin, b.begin) })
 	m := machine{cores: n}
-	var waiting []int // second parts, and ends, of what is under way
+	var waiting []int // second parts, and ends, of the work in progress
 	begun := 0
 	var done []task
 	for {
@@ -270,7 +284,7 @@ func (p *pasts) replay(n float64) {
 	}
 }
 
-// first is what a piece of work computes, or what it does before it waits for maps.
+// first returns what a piece of work computes, or what it does before it waits for maps.
 func (x *past) first() float64 {
 	if x.kind == nil || x.maps >= 0 {
 		return x.start
@@ -278,7 +292,7 @@ func (x *past) first() float64 {
 	return x.start + x.task()
 }
 
-// task is what a task computes in its process.
+// task returns what a task computes in its process.
 func (x *past) task() float64 {
 	if x.kind.waits {
 		return x.own
@@ -286,7 +300,7 @@ func (x *past) task() float64 {
 	return 2 * endless
 }
 
-// computed is a piece being through by itself.
+// computed handles a piece of work being done by itself.
 func (x *past) computed(at heddle.Time) {
 	switch {
 	case x.kind == nil:
@@ -300,7 +314,7 @@ func (x *past) computed(at heddle.Time) {
 	}
 }
 
-// due goes on with what waited until now, and ends what had ended by now.
+// due continues what waited until now, and ends what had ended by now.
 func (p *pasts) due(m *machine, waiting []int, at heddle.Time) []int {
 	return slices.DeleteFunc(waiting, func(i int) bool {
 		x := p.list[i]

@@ -9,23 +9,23 @@ import (
 	"heddle/sim/apps"
 )
 
-// replay is the given world on machines with few cores: a task computes, beside everything else that computes on its
-// machine, and then waits as long as it did where its trace comes from. Starting masters and executors takes what
-// Costs say. Suspending a container stops its waiting, and not what it computes.
+// replay is the given world on machines with few cores. A task computes, in competition with everything else on its
+// machine, and then waits as long as it did in its trace. Starting masters and executors takes what Costs say.
+// Suspending a container stops its waiting, but not what it computes.
 type replay struct {
 	given
 	costs *Costs
 	cores *cores
 	parts []JobParts // by job
-	loads []Load     // to come, in order
+	loads []Load     // future ones, in order
 	phase []phase    // by run
 	warm  slab.Bits  // nodes that have run something
-	rests endings    // ends of waits of tasks whose processes do something after them
-	rng   *rand.Rand // of how far what is computed differs
+	rests endings    // ends of the waits of tasks whose processes do something afterwards
+	rng   *rand.Rand // for the spread of what is computed
 	done  []task
 }
 
-// phase is how far a run is.
+// phase is the phase that a run is in.
 type phase uint8
 
 const (
@@ -47,12 +47,12 @@ func newReplay(s *Sim) *replay {
 
 func (r *replay) machine(n heddle.NodeID) *machine { return &r.cores.machines[r.costs.machineOf(n)] }
 
-// spend computes what something costs, and then lets it happen.
+// spend computes what something costs, and then makes then happen.
 func (r *replay) spend(now heddle.Time, n heddle.NodeID, c *Cost, then entry) {
 	r.machine(n).add(now, r.differing(c.CPU), c.width(), task{run: noRun, rest: c.Rest, then: then, after: c.After})
 }
 
-// differing is what one of those computes of which it is said on the whole.
+// differing returns what one process or task computes if cpu is the stated value.
 func (r *replay) differing(cpu float64) float64 {
 	if r.costs.Spread == 0 {
 		return cpu
@@ -80,7 +80,7 @@ func (r *replay) launch(now heddle.Time, c *container) (later bool) {
 	return true
 }
 
-// first is what a process costs more that is its node's first.
+// first returns the additional cost of a process if it is its node's first.
 func (r *replay) first(n heddle.NodeID) float64 {
 	if r.warm.Has(int32(n)) {
 		return 0
@@ -91,7 +91,7 @@ func (r *replay) first(n heddle.NodeID) float64 {
 
 func (r *replay) launchDelay() heddle.Span { return r.costs.Launch }
 
-// leave is the end of an application whose master has nothing left to do.
+// leave ends an application whose master has nothing left to do.
 func (r *replay) leave(now heddle.Time, a *app, gone entry) (later bool) {
 	_, cost := r.costs.master(a)
 	c := r.s.container(a.masterAt)
@@ -109,7 +109,7 @@ func (r *replay) linger(a *app) heddle.Span {
 	return 0
 }
 
-// part is what a piece of work consists of; where that is not known, it waits as long as it lasts.
+// part returns what a piece of work consists of. If that is not known, it only waits, for its whole duration.
 func (r *replay) part(a *app, w apps.Work) Part {
 	var list []Part
 	if a.id < len(r.parts) {
@@ -155,13 +155,13 @@ func (r *replay) compute(now heddle.Time, c *container, i int32, cpu, width floa
 	r.machine(c.node).add(now, r.differing(cpu), width, task{run: i, gen: r.runs[i].gen})
 }
 
-// through is what happens when something has been computed.
+// through handles the end of a computation.
 func (r *replay) through(now heddle.Time, m *machine, t *task) {
 	if t.run == noRun {
 		if t.after > 0 {
 			m.add(now, t.after, 1, task{run: noRun})
 		}
-		if t.then.what != arrival { // which nothing that was computed leads to
+		if t.then.what != arrival { // no computation leads to an arrival
 			t.then.at = now.Plus(t.rest)
 			r.s.heap.push(t.then)
 		}
@@ -198,7 +198,7 @@ func (r *replay) reduce(now heddle.Time, c *container, i int32) {
 	r.compute(now, c, i, r.part(c.app, r.runs[i].work).CPU, 1)
 }
 
-// mapsDone lets the reduces begin that waited for the maps.
+// mapsDone lets the reduces that waited for the maps begin.
 func (r *replay) mapsDone(now heddle.Time, a *app) {
 	held := a.held
 	a.held = nil
@@ -250,7 +250,7 @@ func (r *replay) advance(now heddle.Time, done []ended) []ended {
 	return r.given.advance(now, done)
 }
 
-// close ends a container's process; what it still computes nobody needs.
+// close ends a container's process. Nobody needs what it would still compute.
 func (r *replay) close(now heddle.Time, c *container) {
 	for _, i := range c.runs {
 		r.machine(c.node).remove(now, i, r.runs[i].gen)

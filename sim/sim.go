@@ -1,14 +1,15 @@
 // Package sim is the simulated cluster: a discrete-event loop around the ResourceManager of [heddle/rm], the same
-// that the daemon drives, with nodes that report in, ApplicationMasters that ask as the real ones do and a world in
-// which work takes the time it takes.
+// machine that the daemon drives. Its nodes report in, its ApplicationMasters ask as the real ones do, and in its world
+// work takes as long as it really does.
 //
-// It is a shell of that machine, as the daemon is: it holds no policy, and takes no decision that is the
-// ResourceManager's. By default the machine is heddle rm's: what is asked for is offered room at once, nodes report in
-// as often as they are told to, and ends of containers are told at once. [Options.Stock] has the protocol and the timing
-// of a stock ResourceManager. What a real shell has beside the messages is left out: bytes, sockets and tokens. Messages
-// take no time, what is to be stored is stored at once, and the ResourceManager never stops.
+// Like the daemon, it is a shell around that machine: it contains no policy and takes no decision that belongs to the
+// ResourceManager. By default the machine is that of heddle rm: free room is offered for a request at once, nodes
+// report in as often as they are told to, and ends of containers are reported at once. [Options.Stock] selects the
+// protocol and the timing of a stock ResourceManager. Everything a real shell has besides the messages is left out:
+// bytes, sockets and tokens. Messages take no time, what is to be stored is stored at once, and the ResourceManager
+// never stops.
 //
-// Heartbeats that would change nothing are left out, and the machine is told of them now and then ([rm.LeftOut]).
+// Heartbeats that would change nothing are left out, and the machine is told of them from time to time ([rm.LeftOut]).
 package sim
 
 import (
@@ -27,7 +28,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Options are one run.
+// Options describes one run.
 type Options struct {
 	Profile  string
 	Set      policy.Set // made for this run alone: policies keep state
@@ -42,26 +43,26 @@ type Options struct {
 	Effects   world.Effects
 	Faults    []Fault
 
-	Given      bool // the given world: every container lasts what the trace says
-	LoadSim    bool // masters behave as those of Hadoop's Scheduler Load Simulator
+	Given      bool // the given world: every container lasts as long as the trace says
+	LoadSim    bool // masters behave like those of Hadoop's Scheduler Load Simulator
 	SlotMaster bool // MapReduce masters ask for all reduces at once
-	// NoAgents: NodeManagers stand alone. Otherwise ideal agents carry out at once what is to be done to running tasks, can
-	// do all of it, and measure tasks, but no disks. Nothing real does.
+	// NoAgents runs NodeManagers without agents. Otherwise ideal agents carry out at once what is to be done to running
+	// tasks, can do all of it, and measure tasks, but no disks. Nothing real does this.
 	NoAgents bool
-	// NodeAgents are node agents as they are, beside NodeManagers that stand alone otherwise; nil = none.
+	// NodeAgents adds realistic node agents to NodeManagers without ideal ones; nil = none.
 	NodeAgents *NodeAgents
-	// Stock simulates a stock ResourceManager's protocol and timing instead of heddle rm's: nothing is given away for
-	// what is asked for before a node reports in, a call is answered by what was decided before it, and nodes report in
-	// every NodeBeat.
+	// Stock simulates the protocol and timing of a stock ResourceManager instead of heddle rm's: nothing is granted for
+	// a request before a node reports in, a call is answered with what was decided before it, and nodes report in every
+	// NodeBeat.
 	Stock      bool
 	NodeBeat   heddle.Span // between a node's heartbeats while nothing is wanted of it; 0 = 1 s
-	PromptEnds bool        // a stock cluster's nodes report the end of a container at once, and not at their next beat
+	PromptEnds bool        // a stock cluster's nodes report the end of a container at once instead of at their next heartbeat
 	MasterBeat heddle.Span // of MapReduce masters; 0 = 1 s
-	Attempts   int         // masters an application may have; 0 = 2
+	Attempts   int         // master attempts that an application may have; 0 = 2
 	Expiry     heddle.Span // silence after which a node counts as lost; 0 = 600 s
 	MaxTime    heddle.Time // end the run then; 0 = when all jobs are done
 
-	// Costs, of the given world, are what starts and ends of processes take; nil = nothing. Parts says what tasks
+	// Costs, in the given world, says what starts and ends of processes take; nil = nothing. Parts says what tasks
 	// consist of, by job, and Loads what else the machines do.
 	Costs *Costs
 	Parts []JobParts
@@ -71,18 +72,18 @@ type Options struct {
 
 	KeepTasks bool
 	Trace     bool // keep predictions and what tasks were given and used
-	EveryBeat bool // simulate every heartbeat, also those that can change nothing
-	Apart     bool // jobs are not submitted when they say, but a minute after the job before has ended
+	EveryBeat bool // simulate every heartbeat, even those that can change nothing
+	Apart     bool // submit jobs not at their submission times, but each a minute after the one before has ended
 	Check     bool // recount the whole state after every step
 
-	// Submit is told which job is about to be submitted; may be nil.
+	// Submit is told which job is about to be submitted; it may be nil.
 	Submit func(job int)
-	// Report is told how far the run is, now and then; Stop is asked whether to end early.
+	// Report is told the progress of the run from time to time; Stop is asked whether to end early.
 	Report func(Progress)
 	Stop   func() bool
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Now    heddle.Time
 	Events int64
@@ -94,39 +95,39 @@ type Sim struct {
 	o         Options
 	rm        *rm.Machine
 	rackNames []string // by rack
-	jobs      []int    // by number of the application: the job that it is
+	jobs      []int    // the job, by number of the application
 	phys      physics
 	heap      heap
 	wheel     *wheel
-	rng       *rand.Rand // of faults
+	rng       *rand.Rand // for faults
 	now       heddle.Time
-	from      source // of what is happening
-	entry     entry  // where that is the heap
+	from      source // of the current event
+	entry     entry  // the current event, if it is from the heap
 
 	called struct { // the last call of a master
 		at  heddle.Time
 		app int
 	}
 
-	beatAt heddle.Time // the next beat that can matter
+	beatAt heddle.Time // the next heartbeat that can matter
 	beatOf int32       // its rank
 
 	nodes []nodeState
-	// agents stand beside nodes; none where there are no node agents. syncs counts what they said.
+	// agents holds the node agents, none if there are none. syncs counts their reports.
 	agents []agent
 	syncs  rm.Call
 	racks  []heddle.RackID
 	apps   []*app
 	conts  slab.Table[container]
-	todo   []func() // what comes after what is happening, at the same time
+	todo   []func() // what follows the current event, at the same time
 
-	reports []heddle.NodeID // where processes ended at this instant, whose nodes tell at once: after masters came up
+	reports []heddle.NodeID // nodes where processes ended at this instant and that report at once, after masters have started
 
-	keepAt      heddle.Time // when the ResourceManager is told of beats that were left out
+	keepAt      heddle.Time // when the ResourceManager is told of the heartbeats that were left out
 	keepEvery   heddle.Span
-	nodesBeat   heddle.Span // the most between two beats of a node: the last one is not longer ago
-	mastersBeat heddle.Span // likewise of a master
-	silent      int         // nodes whose beats do not arrive
+	nodesBeat   heddle.Span // the longest time between two heartbeats of a node: the last one is no longer ago
+	mastersBeat heddle.Span // likewise for a master
+	silent      int         // nodes whose heartbeats do not arrive
 
 	alive    int // jobs not done
 	events   int64
@@ -139,35 +140,35 @@ type Sim struct {
 	res      *Result
 	err      error
 	none     slab.Bits
-	prompt   bool  // ends of containers are told at once
-	asks     bool  // masters are asked of their tasks: what those used that have ended is kept
-	hears    bool  // starts are said: they are of use to somebody
+	prompt   bool  // ends of containers are reported at once
+	asks     bool  // masters are asked about their tasks: what completed tasks used is kept
+	hears    bool  // starts are reported, because something uses them
 	pace     *pace // nil: nodes beat once a turn of the wheel
 	byName   map[string]heddle.NodeID
 	failRate float64
-	faults   map[heddle.NodeID][]*Fault // of nodes and their agents
+	faults   map[heddle.NodeID][]*Fault // by node, of nodes and their agents
 	out      apps.Actions
 	done     []ended
-	report   rm.BeatNode // said again and again
-	allocate rm.Allocate // likewise
-	leftOut  rm.LeftOut  // likewise
+	report   rm.BeatNode // reused
+	allocate rm.Allocate // reused
+	leftOut  rm.LeftOut  // reused
 	answer   apps.Response
 	beaten   rm.NodeBeat  // the answer to the last report
 	given    rm.Allocated // the answer to the last call
 }
 
-// nodeState is what a node has to tell at its next beat.
+// nodeState is what a node has to report with its next heartbeat.
 type nodeState struct {
 	name   ids.Node
 	starts []heddle.ContainerID
 	exits  []exit
-	waits  int            // containers there that it has not taken on
-	last   int32          // number of the last answer to its beats
-	number heddle.NodeID  // as the ResourceManager told it
-	used   rm.Utilization // by its containers, as it measured last
-	whole  rm.Utilization // of its machine, likewise
-	worked float64        // core-seconds that its processors had worked then
-	silent bool           // its beats do not arrive
+	waits  int            // containers on the node that it has not taken on yet
+	last   int32          // number of the last answer to its heartbeats
+	number heddle.NodeID  // as assigned by the ResourceManager
+	used   rm.Utilization // by its containers, at its last measurement
+	whole  rm.Utilization // of its machine, at its last measurement
+	worked float64        // core-seconds its processors had worked by then
+	silent bool           // its heartbeats do not arrive
 	dead   bool           // its processes are gone
 	lost   bool           // given up by the ResourceManager
 }
@@ -179,8 +180,8 @@ type exit struct {
 }
 
 const (
-	// stall is how long masters and nodes may only talk, with no work running and nothing planned,
-	// before the run ends: what is left waits for something that never comes.
+	// stall is how long masters and nodes may only exchange messages, with no work running and nothing planned, before
+	// the run ends: what is left waits for something that never comes.
 	stall = 6 * heddle.Hour
 	// reportEvery is how many events pass between two calls of Report and Stop.
 	reportEvery = 4096
@@ -292,8 +293,8 @@ func orSpan(v, d heddle.Span) heddle.Span {
 	return v
 }
 
-// loop takes the earliest of what may happen next until every job is done. At one instant work ends
-// first, then what was planned, then controllers wake, then nodes beat.
+// loop handles the earliest next event until every job is done. At the same instant, work ends first, then come planned
+// events, then controllers wake, then nodes beat.
 func (s *Sim) loop() {
 	for s.alive > 0 && s.err == nil {
 		at, what := s.earliest()
@@ -327,7 +328,7 @@ func (s *Sim) loop() {
 	}
 }
 
-// stalls reports whether only talk has been going on for too long by a time.
+// stalls reports whether, by a time, only messages have been exchanged for too long.
 func (s *Sim) stalls(at heddle.Time) bool {
 	if at.Since(s.progress.at) <= stall || s.heap.sure > 0 || len(s.reports) > 0 {
 		return false
@@ -336,7 +337,7 @@ func (s *Sim) stalls(at heddle.Time) bool {
 	return !working
 }
 
-// lives notes a sign of life.
+// lives records a sign of life.
 func (s *Sim) lives() { s.progress = s.mark() }
 
 func (s *Sim) interrupted() bool {
@@ -346,7 +347,7 @@ func (s *Sim) interrupted() bool {
 	return s.o.Stop != nil && s.o.Stop()
 }
 
-// source is where the next thing comes from.
+// source says where the next event comes from.
 type source uint8
 
 const (
@@ -375,7 +376,7 @@ func (s *Sim) earliest() (heddle.Time, source) {
 	}
 	at, rank, beats := s.nextBeat()
 	s.beatAt, s.beatOf = at, rank
-	// Timers alone, of nodes and masters that report, bring nothing.
+	// Timers alone, of nodes and masters that report, have no effect.
 	if _, ok := s.core().Deadline(); ok || what != nothingLeft || beats || s.silent > 0 {
 		if due := max(s.rm.Deadline(), s.now); what == nothingLeft || due < best {
 			best, what = due, fromRM
@@ -390,7 +391,7 @@ func (s *Sim) earliest() (heddle.Time, source) {
 	return best, what
 }
 
-// core is the scheduler core, to be looked at.
+// core returns the scheduler core, for reading.
 func (s *Sim) core() *sched.Core { return s.rm.Core() }
 
 func (s *Sim) happen(what source) {
@@ -412,7 +413,7 @@ func (s *Sim) happen(what source) {
 	case fromLeftOut:
 		s.keepAlive()
 	case fromWheel:
-		if s.beatOf < 0 { // from now on any node's beat matters
+		if s.beatOf < 0 { // from now on any node's heartbeat matters
 			return
 		}
 		s.wheel.made(s.beatAt, s.beatOf)

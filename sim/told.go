@@ -8,27 +8,27 @@ import (
 	"heddle/rm"
 )
 
-// How long a master takes to answer, as it was measured: a list of some 200 tasks took 17 to 220 ms, and 4 ms of a processor
-// went into every other request.
+// How long a master takes to answer, as measured: a list of some 200 tasks took 17 to 220 ms, and every other request
+// took 4 ms of processor time.
 const (
 	listTakes = 100 * heddle.Millisecond
 	eachTakes = 4 * heddle.Millisecond
 )
 
-// Tasks report to their master every tellEvery from their start on (mapreduce.task.progress-report.interval; without it a
-// hundredth of mapreduce.task.timeout). The first of their reports only says that they live.
+// Tasks report to their master every tellEvery from their start on (mapreduce.task.progress-report.interval; if that is
+// not set, a hundredth of mapreduce.task.timeout). The first report only says that the task is alive.
 const (
 	tellEvery = 6 * heddle.Second
 	firstTold = 2 * tellEvery
 )
 
-// progresses says whether a container's task reports to a master that is asked how far it is.
+// progresses reports whether a container's task reports to a master that is asked for its progress.
 func (s *Sim) progresses(c *container) bool {
 	f := &s.o.Set.Feeds
 	return s.asks && f.Progress > 0 && c.app.job.Framework == heddle.MapReduce && c.kind != heddle.AM && (f.Of == 0 || f.Of.Has(c.kind))
 }
 
-// taskReports is a task reporting to its master. One that is frozen does not.
+// taskReports handles a task reporting to its master. A frozen task does not report.
 func (s *Sim) taskReports(c *container) {
 	if c == nil || c.over {
 		return
@@ -39,8 +39,8 @@ func (s *Sim) taskReports(c *container) {
 	s.heap.push(entry{at: s.now.Plus(tellEvery), what: progressed, id: int64(c.id)})
 }
 
-// askMaster has a master answer what it is asked, by what its tasks reported last. Of Spark nothing is told: no executor says
-// how far it is.
+// askMaster makes a master answer a question, based on the last reports of its tasks. Nothing is answered for Spark,
+// whose executors do not report progress.
 func (s *Sim) askMaster(q *rm.AskMaster) {
 	a := s.appOf(q.Attempt.App)
 	p := &rm.MasterTold{Attempt: q.Attempt}
@@ -57,10 +57,10 @@ func (s *Sim) askMaster(q *rm.AskMaster) {
 	s.heap.push(entry{at: s.now.Plus(max(after, eachTakes)), what: told, id: int64(a.id)})
 }
 
-// answers puts together what a master answers, and returns how long that takes. As in Hadoop, a list of tasks says nothing of
-// their containers.
+// answers assembles a master's answer, and returns how long it takes. As in Hadoop, a list of tasks does not name their
+// containers.
 func (s *Sim) answers(a *app, q *rm.AskMaster, p *rm.MasterTold) (takes heddle.Span) {
-	at := map[rm.Task]int{} // of p.Tasks
+	at := map[rm.Task]int{} // index into p.Tasks
 	news := func(of rm.Task) *rm.TaskNews {
 		i, ok := at[of]
 		if !ok {
@@ -109,25 +109,25 @@ func (s *Sim) answers(a *app, q *rm.AskMaster, p *rm.MasterTold) (takes heddle.S
 	others := len(q.Containers) + len(q.Counters)
 	if q.Heap {
 		p.Heap = s.heapOf(a)
-		others += 2 // for what memory there is, and for threads
+		others += 2 // for available memory, and for threads
 	}
 	p.Requests += others
 	return takes + heddle.Span(others)*eachTakes
 }
 
-// What a master's JVM says of itself, in MiB, as it was measured: what lives in its heap before it has run a task, and what it has
-// beside the heap for classes and code.
+// What a master's JVM says of itself, in MiB, as measured: what lives in its heap before it has run a task, and what it
+// has outside the heap for classes and code.
 const (
 	idleHeap   = 21
 	besideHeap = 69
 )
 
-// heapOf is what a master says of its heap. What lives there is known as of now, as if all of it was collected just before.
+// heapOf returns what a master says of its heap. The live part is as of now, as if everything had just been collected.
 func (s *Sim) heapOf(a *app) rm.HeapNews {
 	return rm.HeapNews{Live: idleHeap + int64(float64(a.managed)*s.o.Params.MasterPerTask)>>20, Outside: besideHeap}
 }
 
-// masterTold is a master's answer being heard.
+// masterTold handles a master's answer arriving.
 func (s *Sim) masterTold(a *app) {
 	p := a.said[0]
 	a.said = a.said[1:]
@@ -137,7 +137,7 @@ func (s *Sim) masterTold(a *app) {
 	}
 }
 
-// tasksOf calls for every container of a master whose task runs, the oldest first.
+// tasksOf calls do for every container of a master whose task runs, the oldest first.
 func (s *Sim) tasksOf(a *app, do func(*container)) {
 	v := s.core().View().App(a.aid)
 	if v == nil {
@@ -156,18 +156,18 @@ func (s *Sim) tasksOf(a *app, do func(*container)) {
 	}
 }
 
-// runsTask reports whether a container is a task's of MapReduce.
+// runsTask reports whether a container runs a MapReduce task.
 func (c *container) runsTask() bool {
 	return c.app.job.Framework == heddle.MapReduce && c.index >= 0 && (c.kind == heddle.Map || c.kind == heddle.Reduce)
 }
 
-// task is the task that a container of MapReduce runs.
+// task returns the task that a MapReduce container runs.
 func (c *container) task() rm.Task { return rm.Task{Kind: c.kind, Index: c.index} }
 
-// nodeHTTP is where a node's pages are.
+// nodeHTTP returns the address of a node's web pages.
 func (s *Sim) nodeHTTP(id heddle.NodeID) string { return s.nodes[id].name.Host + ":0" }
 
-// succeededAs is a task as it ended well, nil where it has not.
+// succeededAs returns a task as it succeeded, or nil if it has not.
 func (a *app) succeededAs(of rm.Task) *rm.TaskNews {
 	if i, ok := a.succeededAt[of]; ok {
 		return &a.succeeded[i]
@@ -175,7 +175,7 @@ func (a *app) succeededAs(of rm.Task) *rm.TaskNews {
 	return nil
 }
 
-// counts keeps what a task used that has ended well, for who asks its master.
+// counts records what a successful task used, for questions to its master.
 func (s *Sim) counts(a *app, c *container, e *ended) {
 	if !s.asks || e.work.Kind != heddle.Map && e.work.Kind != heddle.Reduce {
 		return

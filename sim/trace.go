@@ -7,18 +7,18 @@ import (
 	"heddle"
 )
 
-// What a trace keeps at most.
+// Limits of what a trace keeps.
 const (
-	maxTracePoints  = 240  // of a task; beyond it two become one
+	maxTracePoints  = 240  // of a task; beyond it, every second one is dropped
 	maxTracedTasks  = 1024 // of a run
-	maxTracedOfKind = 48   // maps, and reduces, of a job
+	maxTracedOfKind = 48   // maps, and as many reduces, of a job
 	maxForeseen     = 1024 // reduces whose predictions are kept
 )
 
-// A tracer keeps what single tasks were given and used, and what was foretold of them. It only looks: a
-// run comes out the same with it and without.
+// A tracer keeps what individual tasks were given and used, and what was predicted of them. It only observes: a run has
+// the same outcome with and without it.
 type tracer struct {
-	byProgress bool // predictions are taken as progress is reported, else at every sample
+	byProgress bool // predictions are taken when progress is reported, else at every sample
 	lives      []*traced
 	of         map[heddle.ContainerID]*traced
 	tasks      int
@@ -71,7 +71,7 @@ func newTracer(o *Options) *tracer {
 	}
 }
 
-// started begins to observe a map or a reduce, if there is room for one more.
+// started begins to observe a map or a reduce if there is room for one more.
 func (t *tracer) started(s *Sim, c *container) {
 	if c.kind != heddle.Map && c.kind != heddle.Reduce {
 		return
@@ -115,7 +115,7 @@ func (t *tracer) sample(s *Sim, at heddle.Time) {
 	}
 }
 
-// look adds a point: the limit now and what was used since the last look.
+// look adds a point: the current limit and what was used since the last look.
 func (t *tracer) look(s *Sim, x *traced, c *container, at heddle.Time) {
 	if x.trace == nil || at <= x.at {
 		return
@@ -126,14 +126,14 @@ func (t *tracer) look(s *Sim, x *traced, c *container, at heddle.Time) {
 	x.cpu, x.at = cpu, at
 }
 
-// reported is a task's progress having been told.
+// reported handles a report of a task's progress.
 func (t *tracer) reported(s *Sim, c *container) {
 	if x := t.of[c.id]; x != nil {
 		t.ask(s, x)
 	}
 }
 
-// ask notes what the profile's estimate says of a reduce, as of the last event.
+// ask records what the profile's estimator says of a reduce, as of the last event.
 func (t *tracer) ask(s *Sim, x *traced) {
 	v := s.core().View()
 	k := v.Container(x.id)
@@ -146,14 +146,14 @@ func (t *tracer) ask(s *Sim, x *traced) {
 	}
 }
 
-// stopped is a container's process having ended.
+// stopped handles the end of a container's process.
 func (t *tracer) stopped(s *Sim, c *container) {
 	if x := t.of[c.id]; x != nil {
 		t.look(s, x, c, s.now)
 	}
 }
 
-// forgotten is the ResourceManager having heard of a container's end.
+// forgotten handles the ResourceManager hearing of a container's end.
 func (t *tracer) forgotten(now heddle.Time, id heddle.ContainerID, status heddle.ExitStatus) {
 	x := t.of[id]
 	if x == nil {

@@ -9,21 +9,21 @@ import (
 	"heddle/internal/slab"
 )
 
-// A wheel is every node's heartbeats: each node beats once an interval at an offset of its own, unless a [pace] says in
-// which turns. Only beats that can matter are simulated: of nodes that have something to report, and, while somebody
-// waits for containers, of nodes that have room. The others would change nothing.
+// A wheel holds the heartbeats of all nodes. Each node beats once per interval at its own offset, unless a [pace] says
+// in which turns. Only heartbeats that can matter are simulated: those of nodes that have something to report and,
+// while some application waits for containers, of nodes that have room. The others would change nothing.
 type wheel struct {
 	interval heddle.Span
 	order    []heddle.NodeID // by offset
 	offset   []heddle.Span   // by rank
 	rank     []int32         // by node
-	first    []int32         // the first rank in each of as many parts of the interval as there are nodes
+	first    []int32         // the first rank in each part of the interval, which has as many parts as there are nodes
 	reports  slab.Bits
 	roomy    slab.Bits
 	up       slab.Bits
-	telling  int // how many of them have something to report
+	telling  int // nodes in reports
 
-	cycle int64 // of the last beat made
+	cycle int64 // of the last heartbeat made
 	last  int32 // its rank; −1 before the first
 	beats int64 // made
 }
@@ -55,12 +55,12 @@ func newWheel(nodes int, interval heddle.Span, rng *rand.Rand) *wheel {
 	return w
 }
 
-// part is the part of the interval that an offset is in.
+// part returns the part of the interval that an offset is in.
 func (w *wheel) part(at heddle.Span) int {
 	return int(int64(at) * int64(len(w.order)) / int64(w.interval))
 }
 
-// from is the first rank whose offset is not before a time within the interval.
+// from returns the first rank whose offset is not before a time within the interval.
 func (w *wheel) from(within heddle.Span) int32 {
 	r := w.first[w.part(within)]
 	for int(r) < len(w.offset) && w.offset[r] < within {
@@ -69,7 +69,7 @@ func (w *wheel) from(within heddle.Span) int32 {
 	return r
 }
 
-// next returns the first beat at or after a time, later than the last one made, of a node in a or b.
+// next returns the first heartbeat of a node in a or b at or after a time and later than the last one made.
 func (w *wheel) next(from heddle.Time, a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	cycle := int64(from) / int64(w.interval)
 	within := heddle.Span(int64(from) % int64(w.interval))
@@ -103,7 +103,7 @@ func firstIn(a, b slab.Bits, from int32, n int) (int32, bool) {
 	return 0, false
 }
 
-// report says whether a node has something to report.
+// report sets whether a node has something to report.
 func (w *wheel) report(rank int32, on bool) {
 	if w.reports.Has(rank) == on {
 		return
@@ -116,7 +116,7 @@ func (w *wheel) report(rank int32, on bool) {
 	}
 }
 
-// made notes that a beat was made.
+// made records that a heartbeat was made.
 func (w *wheel) made(at heddle.Time, rank int32) {
 	w.cycle, w.last = int64(at)/int64(w.interval), rank
 	w.beats++

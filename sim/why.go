@@ -6,7 +6,7 @@ import (
 	"heddle"
 )
 
-// rejection says in words why an application was not taken in.
+// rejection says in words why an application was not accepted.
 func rejection(w heddle.Why) string {
 	switch w {
 	case heddle.NoSuchQueue:
@@ -23,7 +23,7 @@ func rejection(w heddle.Why) string {
 // tooLarge says why an application failed that asks for more than there can be.
 const tooLarge = "it asks for containers above the largest that the scheduler grants"
 
-// mastersFailed says that an application had no more masters, the last of which ended with a status.
+// mastersFailed says that an application had no master attempts left, and the status with which the last one ended.
 func mastersFailed(times int, status heddle.ExitStatus) string {
 	var how string
 	switch status {
