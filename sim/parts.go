@@ -55,8 +55,8 @@ func Parts(w *workload.Workload, c *Costs, loads []Load) []JobParts {
 	return p.jobs
 }
 
-// waits is how many times what their counters say tasks could have computed, where they waited: tasks that compute come
-// to about 1, and those that sleep to as many as they sleep long.
+// waits is the ratio of what tasks could have computed to what their counters say above which they waited. The ratio is
+// about 1 for tasks that compute; for those that sleep, it grows with how long they sleep.
 const waits = 2
 
 // passes is the most times the recorded run is replayed.

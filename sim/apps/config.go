@@ -6,77 +6,74 @@ import (
 	"heddle"
 )
 
-// Config is what a master is told beside its job. The zero value of a field is its default; the
-// defaults are Hadoop 3.4's and Spark 3.5's.
+// Config is what a master is told besides its job. The zero value of a field means its default; the defaults are those
+// of Hadoop 3.4 and Spark 3.5.
 type Config struct {
-	// Rack is the rack of each node, by node; nodes beyond it have none.
+	// Rack is the rack of each node, by node; nodes beyond its end have none.
 	Rack []heddle.RackID
 
-	// Hosts names the nodes that hold the input of a piece of work, by its Kind, Stage and Index. Nil,
-	// or a nil answer, when nothing is known: such work is asked for anywhere.
+	// Hosts returns the nodes that hold the input of a piece of work, by its Kind, Stage and Index. If it is nil or
+	// returns nil, nothing is known: such work is asked for anywhere.
 	Hosts func(w Work) []heddle.NodeID
 
-	// Submitted is when the application was handed in. The load simulator's beats lie on whole
-	// intervals after it; a Spark driver outside the cluster started then.
+	// Submitted is when the application was submitted. The load simulator's heartbeats are at whole intervals after it;
+	// a Spark driver outside the cluster started then.
 	Submitted heddle.Time
 
-	// StartUp is how long the master takes to register once its process runs.
+	// StartUp is how long the master takes to register once its process is running.
 	StartUp heddle.Span
 
-	// HeartbeatInterval is the time between allocate calls of MapReduce and of the load simulator;
-	// 0 = 1 s. Spark has its own two, 0.2 s doubling to 3 s.
+	// HeartbeatInterval is the time between allocate calls of MapReduce and of the load simulator; 0 = 1 s. Spark has
+	// its own two intervals: 0.2 s, doubling up to 3 s.
 	HeartbeatInterval heddle.Span
 
-	// MasterAttempt is 0 for an application's first master. MapReduce numbers its task attempts from
-	// 1000 times this.
+	// MasterAttempt is 0 for an application's first master. MapReduce numbers its task attempts from 1000 times this
+	// number.
 	MasterAttempt int32
 
-	// MaxAttempts is how many failures of one task end the job; 0 = 4. Attempts that were killed do
-	// not count.
+	// MaxAttempts is how many failures of one task end the job; 0 = 4. Attempts that were killed do not count.
 	MaxAttempts int
 
-	// Of MapReduce and the load simulator.
+	// For MapReduce and the load simulator.
 
 	MapSize, ReduceSize heddle.Resource // of tasks that state no size; zero = 1024 MiB, 1 vcore
 
-	// SlowStart is the fraction of maps that must be done before reduces are asked for, where the job
-	// states none; 0 = 0.05.
+	// SlowStart is the fraction of maps that must be done before reduces are asked for, if the job states none; 0 =
+	// 0.05.
 	SlowStart float64
 
-	RampUpLimit float64 // most of the job's resources that reduces are ramped up to; 0 = 0.5
+	RampUpLimit float64 // largest fraction of the job's resources that reduces are ramped up to; 0 = 0.5
 
-	// PreemptDelay is how long a map must have waited without room before reduces are killed for it;
-	// 0 = at once. UnconditionalPreempt is the same whatever the headroom says; 0 = 300 s, negative =
-	// never.
+	// PreemptDelay is how long a map must have waited without room before reduces are killed for it; 0 = at once.
+	// UnconditionalPreempt is the same regardless of the headroom; 0 = 300 s, negative = never.
 	PreemptDelay, UnconditionalPreempt heddle.Span
 
-	// CountCPU says that the scheduler counts vcores, so that headroom is compared in both dimensions
-	// and not in memory alone.
+	// CountCPU says that the scheduler counts vcores, so that headroom is compared in both dimensions and not in memory
+	// alone.
 	CountCPU bool
 
-	// AllReducesAtOnce makes the master ask for all reduces with its maps and never take them back, as
-	// masters of slot clusters do: a policy's gate then decides when they start.
+	// AllReducesAtOnce makes the master ask for all reduces together with its maps and never take them back, as masters
+	// of slot clusters do: a policy's gate then decides when they start.
 	AllReducesAtOnce bool
 
-	// Progress says how far a running reduce is, 0 to 1: the one that has done least is preempted
+	// Progress returns the progress of a running reduce, from 0 to 1: the reduce with the least progress is preempted
 	// first. Nil = the one launched last.
 	Progress func(w Work) float64
 
 	// Done is what an earlier master of the job finished; nil = nothing. See [Recoverer].
 	Done *Done
 
-	// Of Spark.
+	// For Spark.
 
-	// PreferInput makes an application without dynamic allocation ask for its executors near the input
-	// of its first stages. Stock Spark does that with dynamic allocation only.
+	// PreferInput makes an application without dynamic allocation ask for its executors near the input of its first
+	// stages. Stock Spark does that only with dynamic allocation.
 	PreferInput bool
 
-	// Cached is the executor in whose memory the input of a task of a stage that reads a cache is, 0 where it is in none.
-	// Nil = in the executor that ran the task that made it.
+	// Cached returns the executor that has the input of a task in memory, for a stage that reads a cache; 0 if none has
+	// it. Nil = the executor that ran the task that produced it.
 	Cached func(w Work) heddle.ContainerID
 
-	// Rand shuffles the executors before tasks are offered to all of them; nil = in order of
-	// registration.
+	// Rand shuffles the executors before tasks are offered to all of them; nil = in order of registration.
 	Rand *rand.Rand
 }
 
@@ -88,7 +85,7 @@ const (
 	defaultMaxAttempts   = 4
 )
 
-// filled is c with its defaults in place.
+// filled returns c with its defaults filled in.
 func (c Config) filled() Config {
 	size := heddle.Of(1024, 1000)
 	if c.HeartbeatInterval <= 0 {
@@ -115,7 +112,7 @@ func (c Config) filled() Config {
 	return c
 }
 
-// hosts is where the input of a piece of work lies.
+// hosts returns where the input of a piece of work is.
 func (c *Config) hosts(w Work) []heddle.NodeID {
 	if c.Hosts == nil {
 		return nil
@@ -123,7 +120,7 @@ func (c *Config) hosts(w Work) []heddle.NodeID {
 	return c.Hosts(w)
 }
 
-// rack is the rack of a node, NoRack when it is not known.
+// rack returns the rack of a node, or NoRack if it is not known.
 func (c *Config) rack(n heddle.NodeID) heddle.RackID {
 	if n < 0 || int(n) >= len(c.Rack) {
 		return heddle.NoRack

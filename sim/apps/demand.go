@@ -5,8 +5,8 @@ import (
 	"heddle/workload"
 )
 
-// Demand is what a job's master will ask for at once for its tasks, as far as heddle rm knows that when the job is submitted: of
-// Spark with dynamic allocation the executors that it begins with, of what is neither MapReduce nor Spark nothing.
+// Demand returns what a job's master will ask for at once for its tasks, as far as heddle rm knows it when the job is
+// submitted: for Spark with dynamic allocation, the initial executors; for anything but MapReduce and Spark, nothing.
 func Demand(j *workload.Job) heddle.Demand {
 	if s := j.Spark; s != nil {
 		return sparkDemand(s)

@@ -7,14 +7,14 @@ import (
 
 // A loadTask is a container the load simulator's master wants.
 type loadTask struct {
-	work  Work // Container unset until it runs; Attempt counts
+	work  Work // Container is unset until it runs; Attempt counts
 	group int32
 }
 
-// A loadGroup are tasks asked for under one key of the request table.
+// A loadGroup is the tasks asked for under one key of the request table.
 type loadGroup struct {
 	want  want
-	asked fifo[int32] // tasks asked for and not assigned, oldest first
+	asked fifo[int32] // tasks asked for and not yet assigned, oldest first
 }
 
 type loadSim struct {
@@ -23,27 +23,25 @@ type loadSim struct {
 	tasks  []loadTask
 	groups []loadGroup
 
-	pending, reduces []int32 // tasks to ask for at the next beat, and when the maps are done
+	pending, reduces []int32 // tasks to ask for at the next heartbeat, and when the maps are done
 	assigned         map[heddle.ContainerID]int32
 	mapsLeft, left   int
-	before           Response // the answer of the last call, acted on at the next
+	before           Response // the answer to the last call, acted on at the next
 	answered         bool
 	release          []heddle.ContainerID
 }
 
-// NewLoadSimulator returns a master that behaves as the one of Hadoop's Scheduler Load Simulator
-// (MRAMSimulator), the master of applications whose containers last a given time. Its beats lie on
-// whole intervals after the application was handed in, beginning after it registered. The first asks
-// for every map and every container of no kind; reduces follow when every map has ended. It acts on
-// an allocate call's answer at the next beat only: a container is launched, and an end is noticed,
-// one interval after the ResourceManager told it. It hears of ends from the ResourceManager alone,
-// and unregisters at the beat at which it notices the last.
+// NewLoadSimulator returns a master that behaves like the one of Hadoop's Scheduler Load Simulator (MRAMSimulator), the
+// master of applications whose containers last a given time. Its heartbeats are at whole intervals after the
+// application was submitted, starting after it has registered. The first asks for every map and every container of no
+// kind; reduces follow when every map has ended. It acts on the answer to an allocate call only at the next heartbeat:
+// it launches a container, or notices an end, one interval after the ResourceManager told it. It hears of ends from the
+// ResourceManager alone, and unregisters at the heartbeat at which it notices the last.
 //
-// Maps are asked for at priority 20 and reduces at 10, all at the first one's size, whatever else the
-// tasks state, as there; containers of no kind at their own priority and size. A container that ended
-// badly is asked for again at the next beat, without a limit. Unlike there, containers that no task
-// needs are released. As there, rows are sent when something is asked for and not again when
-// containers come.
+// As in the original, maps are asked for at priority 20 and reduces at 10, all at the size of the first one, whatever
+// size the other tasks state; containers of no kind are asked for at their own priority and size. A container that
+// failed is asked for again at the next heartbeat, without a limit. Unlike the original, it releases containers that no
+// task needs. As in the original, it sends rows when it asks for something and not again when containers arrive.
 func NewLoadSimulator(job *workload.Job, c Config) Master {
 	c = c.filled()
 	m := &loadSim{
@@ -73,7 +71,7 @@ func NewLoadSimulator(job *workload.Job, c Config) Master {
 	return m
 }
 
-// addTask adds a task to the group of its key. Sizes at one priority get allocation ids of their own.
+// addTask adds a task to the group of its key. Different sizes at one priority get separate allocation ids.
 func (m *loadSim) addTask(w want, index int32) int32 {
 	g := len(m.groups)
 	for i := range m.groups {
@@ -108,7 +106,7 @@ func (m *loadSim) Call(now heddle.Time, out *Actions) {
 		return
 	}
 	m.granted(out)
-	m.table.clean() // the rows it asked with are the ResourceManager's to count down
+	m.table.clean() // counting down the rows it sent is the ResourceManager's task
 	m.ask()
 	out.Rows = m.table.flush(out.Rows)
 	out.Release = append(out.Release, m.release...)
@@ -122,19 +120,19 @@ func (m *loadSim) Answer(_ heddle.Time, in *Response, _ *Actions) {
 	m.answered = true
 }
 
-// Idle is an [Idler]'s: the last answer was empty, and nothing is due to be asked for.
+// Idle implements [Idler]: the last answer was empty, and nothing is due to be asked for.
 func (m *loadSim) Idle() bool {
 	return m.answered && m.left > 0 && len(m.before.Granted)+len(m.before.Completed) == 0 &&
 		len(m.pending)+len(m.release) == 0 && (m.mapsLeft > 0 || len(m.reduces) == 0)
 }
 
-// Up is of no interest.
+// Up does nothing.
 func (m *loadSim) Up(heddle.Time, heddle.ContainerID, *Actions) {}
 
-// WorkDone is of no interest: this master has no other line to its tasks than the ResourceManager.
+// WorkDone does nothing: this master communicates with its tasks only through the ResourceManager.
 func (m *loadSim) WorkDone(heddle.Time, Work, bool, *Actions) {}
 
-// Alarm is never asked for.
+// Alarm is never requested.
 func (m *loadSim) Alarm(heddle.Time, *Actions) {}
 
 func (m *loadSim) completed() {
@@ -156,7 +154,7 @@ func (m *loadSim) completed() {
 	}
 }
 
-// granted launches the oldest tasks that were asked for with what each container answers.
+// granted launches, in each container, the oldest task asked for with what the container satisfies.
 func (m *loadSim) granted(out *Actions) {
 	for i := range m.before.Granted {
 		c := &m.before.Granted[i]

@@ -6,9 +6,9 @@ import (
 	"heddle/workload"
 )
 
-// The priorities MRAppMaster asks at.
+// The priorities at which MRAppMaster asks.
 const (
-	priorityFastFail int32 = 5 // a map that failed or was lost runs again
+	priorityFastFail int32 = 5 // a map that failed or was lost and runs again
 	priorityReduce   int32 = 10
 	priorityMap      int32 = 20
 )
@@ -16,19 +16,19 @@ const (
 // attemptsPerMaster is the distance between the attempt numbers of two masters of one job.
 const attemptsPerMaster = 1000
 
-// A Recoverer is a master whose finished work its next attempt need not do again.
+// A Recoverer is a master whose finished work its next attempt does not have to repeat.
 type Recoverer interface {
-	// Done is what is finished so far, for [Config].Done of the next master.
+	// Done returns what is finished so far, for [Config].Done of the next master.
 	Done() *Done
 }
 
 // Done is the finished work of a MapReduce job.
 type Done struct {
-	Maps    []DoneTask // in order of their indexes
+	Maps    []DoneTask // ordered by index
 	Reduces []DoneTask
 }
 
-// A DoneTask is a finished task and the node it ran on, where a map's output lies.
+// A DoneTask is a finished task and the node it ran on, which holds the output if it was a map.
 type DoneTask struct {
 	Index int32
 	Node  heddle.NodeID
@@ -54,11 +54,11 @@ type task struct {
 	fastFail  bool // asked for as a re-run
 }
 
-// A ref names one attempt of a task: when the task went on to another, the ref is stale.
+// A ref names one attempt of a task. Once the task has moved on to another attempt, the ref is stale.
 type ref struct{ index, attempt int32 }
 
-// A holding is what a container is for, from its assignment until the ResourceManager says it ended. The zero holding
-// is none.
+// A holding says what a container is used for, from its assignment until the ResourceManager says it ended. The zero
+// holding is none.
 type holding struct {
 	number    int32 // of the task within its kind, from 1 on
 	kind      heddle.Kind
@@ -75,7 +75,7 @@ type mapReduce struct {
 	doneMaps, doneReds int
 	slowStart          int // maps that must be done before the first reduce is asked for
 	over               Finish
-	why                string // it finished badly
+	why                string // why it finished badly
 	reduceStarted      bool
 	recalculate        bool
 	lastDone           int
@@ -89,27 +89,25 @@ type mapReduce struct {
 	byHost             map[heddle.NodeID]*fifo[ref]
 	byRack             map[heddle.RackID]*fifo[ref]
 	scheduledMaps      int
-	pending, wanted    fifo[int32] // reduces not asked for yet, and asked for
-	grants             []*Grant    // scratch of assign
+	pending, wanted    fifo[int32] // reduces not asked for yet, and those asked for
+	grants             []*Grant    // scratch space of assign
 	racks              []heddle.RackID
 	excluded           exclusions
-	next               heddle.Time // due beat
+	next               heddle.Time // when the next heartbeat is due
 }
 
-// NewMapReduce returns a master that behaves as Hadoop's MRAppMaster: one allocate call a second from
-// one second after registering; maps asked for at once at priority 20 with their hosts and racks,
-// re-runs at 5 and reduces at 10 anywhere; slow start, ramp-up and ramp-down of reduces by headroom,
-// reduces killed when maps starve; received containers given to tasks by host, then rack, then any.
-// It is a [Recoverer].
+// NewMapReduce returns a master that behaves like Hadoop's MRAppMaster: it makes one allocate call a second, starting
+// one second after registering; asks for maps at once at priority 20 with their hosts and racks, for re-runs at 5 and
+// for reduces at 10 anywhere; has slow start, ramp-up and ramp-down of reduces by headroom; kills reduces when maps
+// starve; and gives received containers to tasks by host, then rack, then any. It is a [Recoverer].
 //
-// A job with reduces is over when all of them are done, one without when its maps are; the master
-// unregisters at its next beat, where the real one commits the job and unregisters from a thread of
-// its own. An attempt that is killed is asked for again at once, while the real one first waits for
-// its process to end. When a container goes to a map asked for at another priority than the
-// container's, the container's row is sent again; the real master leaves it and may wait for ever.
-// Not modelled: speculative attempts, opportunistic containers, limits on
-// concurrent tasks, lost output found by failed fetches before the ResourceManager reports the node,
-// and the host rows of excluded nodes (the ResourceManager refuses those nodes by itself).
+// A job with reduces is over when all of them are done, one without when its maps are. The master unregisters at its
+// next heartbeat, while the real one commits the job and unregisters from a separate thread. An attempt that is killed
+// is asked for again at once, while the real master first waits for its process to end. When a container goes to a map
+// asked for at another priority than the container's, the container's row is sent again; the real master does not do so
+// and may wait for ever. Not modelled: speculative attempts, opportunistic containers, limits on concurrent tasks, lost
+// output found through failed fetches before the ResourceManager reports the node, and the host rows of excluded nodes
+// (the ResourceManager refuses those nodes by itself).
 func NewMapReduce(job *workload.Job, c Config) Master {
 	c = c.filled()
 	m := &mapReduce{
@@ -139,8 +137,8 @@ func NewMapReduce(job *workload.Job, c Config) Master {
 	return m
 }
 
-// firstSize is what all tasks of a kind are asked for with: the first one's size, since a priority
-// has one size.
+// firstSize returns the size with which all tasks of a kind are asked for: that of the first one, since a priority has
+// one size.
 func firstSize(tasks []workload.Task, otherwise heddle.Resource) heddle.Resource {
 	if len(tasks) > 0 && !tasks[0].Size.IsZero() {
 		return tasks[0].Size
@@ -211,10 +209,10 @@ func (m *mapReduce) Answer(now heddle.Time, in *Response, out *Actions) {
 	}
 }
 
-// Up is of no interest: a task's process reports by its work.
+// Up does nothing: a task's process reports through its work.
 func (m *mapReduce) Up(heddle.Time, heddle.ContainerID, *Actions) {}
 
-// Alarm is never asked for.
+// Alarm is never requested.
 func (m *mapReduce) Alarm(heddle.Time, *Actions) {}
 
 func (m *mapReduce) WorkDone(now heddle.Time, w Work, ok bool, out *Actions) {
@@ -224,7 +222,7 @@ func (m *mapReduce) WorkDone(now heddle.Time, w Work, ok bool, out *Actions) {
 	}
 	t := &tasks[w.Index]
 	if t.state != running || t.container != w.Container || t.attempt != w.Attempt {
-		return // of an attempt that was given up meanwhile
+		return // of an attempt that has been given up in the meantime
 	}
 	idle := m.Idle()
 	m.workDone(now, w, t, ok)
@@ -247,8 +245,8 @@ func (m *mapReduce) workDone(now heddle.Time, w Work, t *task, ok bool) {
 	m.checkOver()
 }
 
-// Idle is an [Idler]'s: nothing waits to be sent, and no decision about reduces is open that headroom
-// or time could turn.
+// Idle implements [Idler]: nothing waits to be sent, and no decision about reduces is open that headroom or time could
+// change.
 func (m *mapReduce) Idle() bool {
 	if m.over != Running || !m.table.flushed() || len(m.release) > 0 || len(m.excluded.bad) > 0 {
 		return false
@@ -258,7 +256,7 @@ func (m *mapReduce) Idle() bool {
 	return m.c.AllReducesAtOnce || (held && !starving)
 }
 
-// onGrid is the first time at next plus whole intervals that is not before now.
+// onGrid returns the first time at next plus whole intervals that is not before now.
 func onGrid(next, now heddle.Time, interval heddle.Span) heddle.Time {
 	if late := now.Since(next); late > 0 {
 		return next.Plus((late + interval - 1) / interval * interval)

@@ -6,7 +6,7 @@ import (
 	"heddle"
 )
 
-// askMap puts a map into the request table.
+// askMap adds a map to the request table.
 func (m *mapReduce) askMap(i int32, now heddle.Time, fastFail bool) {
 	t := &m.maps[i]
 	t.state, t.asked, t.fastFail = scheduled, now, fastFail
@@ -47,8 +47,8 @@ func (m *mapReduce) rows(i, n int32) {
 	m.table.add(&m.c, m.mapWant, m.c.hosts(Work{Kind: heddle.Map, Index: i}), n)
 }
 
-// assign gives received containers to tasks, as ScheduledRequests.assign does: what no task can take
-// is released, reduces and re-runs take theirs, and maps theirs by host, then by rack, then by age.
+// assign gives received containers to tasks, as ScheduledRequests.assign does: containers that no task can take are
+// released, then reduces and re-runs take theirs, and maps take theirs by host, then by rack, then by age.
 func (m *mapReduce) assign(granted []Grant, out *Actions) {
 	m.grants = m.grants[:0]
 	reduces := m.wanted.len()
@@ -73,7 +73,7 @@ func (m *mapReduce) assign(granted []Grant, out *Actions) {
 	}
 }
 
-// fitting reports whether a container is at a priority that was asked for, large enough, and needed.
+// fitting reports whether a container has a priority that was asked for, is large enough, and is needed.
 func (m *mapReduce) fitting(g *Grant, reduces *int) bool {
 	switch g.Priority {
 	case priorityMap, priorityFastFail:
@@ -88,8 +88,8 @@ func (m *mapReduce) fitting(g *Grant, reduces *int) bool {
 	return false
 }
 
-// replace sends the rows of a request that a container on an excluded node answered again, since the
-// ResourceManager has counted it down.
+// replace sends again the rows of a request that was satisfied with a container on an excluded node, since the
+// ResourceManager has counted them down.
 func (m *mapReduce) replace(g *Grant) {
 	if i := m.peekMap(&m.order); i != none && g.Priority == priorityMap && !m.maps[i].fastFail {
 		m.rows(i, 0)
@@ -98,7 +98,7 @@ func (m *mapReduce) replace(g *Grant) {
 	m.touch(g.Priority)
 }
 
-// touch sends the row for anywhere of a priority again.
+// touch sends the any-host row of a priority again.
 func (m *mapReduce) touch(priority int32) {
 	w := m.mapWant
 	switch priority {
@@ -110,8 +110,8 @@ func (m *mapReduce) touch(priority int32) {
 	m.table.add(&m.c, w, nil, 0)
 }
 
-// place runs one pass over the containers not yet assigned: pick returns the index of the task that
-// takes one, or none.
+// place runs one pass over the containers not yet assigned: pick returns the index of the task that takes a container,
+// or none.
 func (m *mapReduce) place(out *Actions, pick func(*Grant) int32) {
 	m.grants = slices.DeleteFunc(m.grants, func(g *Grant) bool {
 		i := pick(g)
@@ -125,7 +125,7 @@ func (m *mapReduce) place(out *Actions, pick func(*Grant) int32) {
 
 const none int32 = -1
 
-// assignUnplaced picks the task of a container whose place does not matter.
+// assignUnplaced picks a task for a container whose place does not matter.
 func (m *mapReduce) assignUnplaced(g *Grant) int32 {
 	switch g.Priority {
 	case priorityReduce:
@@ -150,7 +150,7 @@ func (m *mapReduce) run(g *Grant, i int32, out *Actions) {
 	}
 	t := &m.tasks(kind)[i]
 	if kind == heddle.Map && t.fastFail != (g.Priority == priorityFastFail) {
-		m.touch(g.Priority) // the ResourceManager counted down another row than this master
+		m.touch(g.Priority) // the ResourceManager counted down a different row than this master
 	}
 	t.state, t.container, t.node = running, g.Container, g.Node
 	m.held.Set(int64(g.Container), holding{number: i + 1, kind: kind})
@@ -158,7 +158,7 @@ func (m *mapReduce) run(g *Grant, i int32, out *Actions) {
 	out.Work = append(out.Work, Work{Container: g.Container, Kind: kind, Index: i, Attempt: t.attempt})
 }
 
-// popMap takes the first map of a list that is still asked for.
+// popMap removes and returns the first map in a list that is still asked for.
 func (m *mapReduce) popMap(q *fifo[ref]) int32 {
 	i := m.peekMap(q)
 	if i != none {
@@ -167,7 +167,7 @@ func (m *mapReduce) popMap(q *fifo[ref]) int32 {
 	return i
 }
 
-// peekMap drops what is stale at the head of a list and returns the map there.
+// peekMap drops stale entries at the head of a list and returns the map there.
 func (m *mapReduce) peekMap(q *fifo[ref]) int32 {
 	if q == nil {
 		return none

@@ -7,7 +7,7 @@ import (
 	"heddle"
 )
 
-// completed handles a container's end. A task that reported its own end before needs nothing more.
+// completed handles a container's end. A task that has already reported its own end needs nothing more.
 func (m *mapReduce) completed(now heddle.Time, c Completed) {
 	h := m.held.Get(int64(c.Container))
 	if h == (holding{}) {
@@ -35,7 +35,7 @@ func (m *mapReduce) completed(now heddle.Time, c Completed) {
 	}
 }
 
-// nodeLost gives up what runs on a node, and the output of maps there while reduces need it.
+// nodeLost gives up what runs on a node and, while reduces need it, the output of maps there.
 func (m *mapReduce) nodeLost(now heddle.Time, n heddle.NodeID) {
 	for i := range m.maps {
 		t := &m.maps[i]
@@ -57,7 +57,7 @@ func (m *mapReduce) nodeLost(now heddle.Time, n heddle.NodeID) {
 	}
 }
 
-// attemptFailed counts a failure and asks for another attempt, or gives the job up.
+// attemptFailed counts a failure, and asks for another attempt or gives up the job.
 func (m *mapReduce) attemptFailed(now heddle.Time, k heddle.Kind, i int32) {
 	t := &m.tasks(k)[i]
 	m.excluded.failedOn(t.node)
@@ -70,8 +70,8 @@ func (m *mapReduce) attemptFailed(now heddle.Time, k heddle.Kind, i int32) {
 	m.attemptKilled(now, k, i, true)
 }
 
-// attemptKilled asks for another attempt. A map runs again first and anywhere when it is a re-run or
-// failed before; a reduce that failed before goes to the front.
+// attemptKilled asks for another attempt. A map that is a re-run or failed before runs again first and anywhere; a
+// reduce that failed before goes to the front.
 func (m *mapReduce) attemptKilled(now heddle.Time, k heddle.Kind, i int32, rerun bool) {
 	t := &m.tasks(k)[i]
 	t.state, t.container = waiting, 0
@@ -88,11 +88,11 @@ const (
 	ignoreExclusionAt = 33 // percent of the cluster's nodes
 )
 
-// exclusions are the nodes a job wants nothing on, because its tasks failed there. When they become
-// too large a part of the cluster they are all allowed again.
+// exclusions are the nodes a job wants nothing on because its tasks failed there. When they become too large a part of
+// the cluster, all of them are allowed again.
 type exclusions struct {
 	failures map[heddle.NodeID]int
-	bad      []heddle.NodeID // in order of ids
+	bad      []heddle.NodeID // ordered by id
 	ignored  bool
 	changed  bool
 }
@@ -109,7 +109,7 @@ func (e *exclusions) failedOn(n heddle.NodeID) {
 	e.changed = e.changed || !e.ignored
 }
 
-// count takes note of the cluster's size.
+// count updates the size of the cluster.
 func (e *exclusions) count(nodes int) {
 	if len(e.bad) == 0 || nodes == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"heddle"
 )
 
-// preemptionLimit is the part of the job's resources that reduces are killed for at most at once.
+// preemptionLimit is the largest fraction of the job's resources for which reduces are killed at once.
 const preemptionLimit = 0.5
 
 // wantReduce queues a reduce; slow start and ramp-up decide when it is asked for.
@@ -32,7 +32,7 @@ func (m *mapReduce) askReduce(i int32) {
 	m.table.add(&m.c, m.reduceWant, nil, 1)
 }
 
-// schedule decides about reduces at the end of a beat, when something changed.
+// schedule decides about reduces at the end of a heartbeat if something has changed.
 func (m *mapReduce) schedule(now heddle.Time, out *Actions) {
 	if done := m.doneMaps + m.doneReds; done != m.lastDone || m.scheduledMaps > 0 {
 		m.lastDone = done
@@ -47,8 +47,8 @@ func (m *mapReduce) schedule(now heddle.Time, out *Actions) {
 	}
 }
 
-// scheduleReduces asks for reduces: none before slow start, all when no map waits for a container,
-// otherwise as many as their part of what the job has and may get.
+// scheduleReduces asks for reduces: for none before slow start, for all when no map waits for a container, otherwise
+// for as many as fit into their part of what the job has and may get.
 func (m *mapReduce) scheduleReduces() {
 	if m.pending.len() == 0 {
 		return
@@ -71,8 +71,8 @@ func (m *mapReduce) scheduleReduces() {
 	}
 }
 
-// reduceLimit is what reduces may have in all: a part of the job's resources that grows with the maps
-// done, and what maps leave of theirs. (There are maps: some wait for a container.)
+// reduceLimit returns what reduces may have in total: a part of the job's resources that grows with the maps done, plus
+// what maps leave of theirs. (There are maps: some wait for a container.)
 func (m *mapReduce) reduceLimit() heddle.Resource {
 	done := float32(m.doneMaps) / float32(len(m.maps))
 	total := m.limit()
@@ -85,7 +85,7 @@ func (m *mapReduce) reduceLimit() heddle.Resource {
 	return reduces
 }
 
-// limit is what the job has and may still get.
+// limit returns what the job has and may still get.
 func (m *mapReduce) limit() heddle.Resource {
 	return m.headroom.
 		Plus(m.mapWant.size.Times(int64(m.heldMaps))).
@@ -107,8 +107,8 @@ func (m *mapReduce) rampDown(n int) {
 	}
 }
 
-// preempt kills reduces when maps wait, none has a container, and either they waited very long or
-// there is no room for one. It reports whether maps starve.
+// preempt kills reduces when maps wait, no map has a container, and either the maps have waited very long or there is
+// no room for one. It reports whether maps starve.
 func (m *mapReduce) preempt(now heddle.Time, out *Actions) bool {
 	if len(m.reduces) == 0 || m.heldMaps > 0 || m.scheduledMaps == 0 {
 		return false
@@ -123,8 +123,7 @@ func (m *mapReduce) preempt(now heddle.Time, out *Actions) bool {
 	return m.preemptFor(now, m.c.PreemptDelay, out)
 }
 
-// preemptFor makes room for the maps that have waited longer than delay, and reports whether there
-// are any.
+// preemptFor makes room for the maps that have waited longer than delay, and reports whether there are any.
 func (m *mapReduce) preemptFor(now heddle.Time, delay heddle.Span, out *Actions) bool {
 	m.peekMap(&m.order)
 	if delay > 0 && !m.hanging(now, delay, m.order.front()) {
@@ -132,7 +131,7 @@ func (m *mapReduce) preemptFor(now heddle.Time, delay heddle.Span, out *Actions)
 	}
 	m.rampDown(m.wanted.len())
 	if m.heldReds == 0 {
-		return true // nothing to kill: do not count who waits
+		return true // nothing to kill: no need to count the waiting maps
 	}
 	waiting := m.scheduledMaps
 	if delay > 0 {
@@ -154,7 +153,7 @@ func (m *mapReduce) hanging(now heddle.Time, delay heddle.Span, r ref) bool {
 	return m.current(r) && now.Since(m.maps[r.index].asked) > delay
 }
 
-// killReduces ends the n running reduces that have done least.
+// killReduces ends the n running reduces with the least progress.
 func (m *mapReduce) killReduces(now heddle.Time, n int, out *Actions) {
 	if n <= 0 {
 		return
@@ -190,8 +189,8 @@ func (m *mapReduce) killReduces(now heddle.Time, n int, out *Actions) {
 	}
 }
 
-// count is how many containers of a size fit into r: by memory, and by vcores where they count. It is
-// negative when r is.
+// count returns how many containers of a size fit into r: by memory, and by vcores if those count. It is negative if r
+// is.
 func (m *mapReduce) count(r, size heddle.Resource) int {
 	n := ratio(r[heddle.Memory], size[heddle.Memory])
 	if m.c.CountCPU {
@@ -207,7 +206,7 @@ func ratio(a, b int64) int {
 	return int(a / b)
 }
 
-// cover is how many reduces must go to give r back.
+// cover returns how many reduces must end to give back r.
 func (m *mapReduce) cover(r heddle.Resource) int {
 	size := m.reduceWant.size
 	n := ceilDiv(r[heddle.Memory], size[heddle.Memory])
@@ -224,7 +223,7 @@ func ceilDiv(a, b int64) int {
 	return int((a + b - 1) / b)
 }
 
-// part is a fraction of r, rounded down to whole units of each dimension as Hadoop's resources are.
+// part returns a fraction of r, rounded down to whole units in each dimension, as in Hadoop's resources.
 func part(r heddle.Resource, f float64) heddle.Resource {
 	for d := range r {
 		unit := heddle.Dim(d).Unit()
@@ -233,8 +232,8 @@ func part(r heddle.Resource, f float64) heddle.Resource {
 	return r
 }
 
-// slowStartMaps is how many maps must be done before the first reduce is asked for, in the single
-// precision the real master computes it with.
+// slowStartMaps returns how many maps must be done before the first reduce is asked for, computed in single precision
+// as in the real master.
 func slowStartMaps(fraction float64, maps int) int {
 	return int(math.Ceil(float64(float32(fraction) * float32(maps))))
 }

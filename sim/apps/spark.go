@@ -8,12 +8,12 @@ import (
 	"heddle/workload"
 )
 
-// Spark's own intervals and limits, by the names of their settings.
+// Spark's own intervals and limits, named after their settings.
 const (
 	sparkHeartbeat       = 3 * heddle.Second        // spark.yarn.scheduler.heartbeat.interval-ms
 	sparkFirstAllocation = 200 * heddle.Millisecond // spark.yarn.scheduler.initial-allocation.interval
-	sparkFirstAsk        = 200 * heddle.Millisecond // registering to the first allocate call, as measured
-	sparkReporterStart   = 20 * heddle.Millisecond  // first to second call: the reporter thread starts
+	sparkFirstAsk        = 200 * heddle.Millisecond // from registering to the first allocate call, as measured
+	sparkReporterStart   = 20 * heddle.Millisecond  // from the first to the second call: the reporter thread starts
 	sparkRegisteredWait  = 30 * heddle.Second       // spark.scheduler.maxRegisteredResourcesWaitingTime
 	sparkRevive          = heddle.Second            // spark.scheduler.revive.interval
 	sparkLocalityWait    = 3 * heddle.Second        // spark.locality.wait
@@ -21,7 +21,7 @@ const (
 	sparkPriority        = 0                        // the default resource profile's id
 )
 
-// An executor is a container from its launch until the ResourceManager says it ended.
+// An executor is a container from its launch until the ResourceManager says it has ended.
 type executor struct {
 	id       heddle.ContainerID
 	node     heddle.NodeID
@@ -30,7 +30,7 @@ type executor struct {
 	up       bool
 	removing bool // given back because it was idle
 	caches   bool // holds blocks of a stage that caches
-	shuffles bool // holds shuffle files, where nodes have no service for them
+	shuffles bool // holds shuffle files, if nodes have no service for them
 	idle     heddle.Time
 }
 
@@ -46,57 +46,55 @@ type spark struct {
 	requests []request
 	hints    placement // where requests should go
 	target   int
-	launched int                   // containers launched, not ended, not given back
-	nodes    map[heddle.NodeID]int // of them, by node
+	launched int                   // containers launched that have neither ended nor been given back
+	nodes    map[heddle.NodeID]int // likewise, by node
 	release  []heddle.ContainerID
 	calls    int
 	lastCall heddle.Time
 	nextCall heddle.Time
 	interval heddle.Span
-	failures int // executors that failed by the application's fault
+	failures int // executors that failed through the application's fault
 	maxFail  int
 	over     Finish
-	why      string // it finished badly
+	why      string // why it finished badly
 
 	// The driver.
 	executors  map[heddle.ContainerID]*executor
 	alive      []*executor // registered, in order of registration
 	slots      int         // per executor
 	free       int         // slots of all executors
-	registered heddle.Time // the master with the ResourceManager
-	deadline   heddle.Time // when tasks are scheduled whatever has registered
-	expected   int         // executors that must have registered before it
+	registered heddle.Time // when the master registered with the ResourceManager
+	deadline   heddle.Time // when tasks are scheduled regardless of how many executors have registered
+	expected   int         // executors that must have registered for tasks to be scheduled earlier
 	ready      bool
 	stages     []stage
 	active     []int32 // submitted stages with tasks to launch, in order
 	stagesLeft int
-	tasksLeft  int // launched or to launch, of submitted stages
-	pending    int // of them, to launch
+	tasksLeft  int // tasks launched or to launch, of submitted stages
+	pending    int // of those, the ones to launch
 	offered    []*executor
 	dynamic    *dynamic
-	wishes     placement // of the stages under way, for the next change of the target
+	wishes     placement // of the current stages, for the next change of the target
 	alarm      heddle.Time
 }
 
-// NewSpark returns a master that behaves as Spark 3.5's ApplicationMaster on YARN with its driver: it
-// asks for executors at priority 0, by calls 0.2, 0.4, 0.8 … 3 s apart while requests are pending and
-// every 3 s otherwise; executors that registered run one task per core; tasks start when 0.8 of the
-// executors have registered, or after 30 s; stages run when their parents are done, their tasks by
-// locality with waits of 3 s; failed executors are replaced; dynamic allocation adds and removes them.
-// When the last stage is done the master makes one more call and unregisters. With the driver outside
-// the cluster all is the same but when its 30 s begin.
+// NewSpark returns a master that behaves like Spark 3.5's ApplicationMaster on YARN with its driver. It asks for
+// executors at priority 0, with calls 0.2, 0.4, 0.8 … 3 s apart while requests are pending and every 3 s otherwise.
+// Registered executors run one task per core. Tasks start when 0.8 of the executors have registered, or after 30 s.
+// Stages run when their parents are done, and place their tasks by locality with waits of 3 s. Failed executors are
+// replaced; dynamic allocation adds and removes executors. When the last stage is done, the master makes one more call
+// and unregisters. With the driver outside the cluster, the only difference is when the 30 s begin.
 //
-// Where executors hold shuffle output themselves (without dynamic allocation, or with it where nodes have no shuffle
-// service and executors stay instead), losing one makes the tasks whose output it held run again, as long as a
-// stage that needs them is not done; that stage's own tasks wait meanwhile, while those running go
-// on. The real driver finds out by failed fetches and runs part of that stage again. Lost cached
-// blocks are made again the same way, not inside the tasks that read them.
+// Executors hold shuffle output themselves without dynamic allocation, or with it if nodes have no shuffle service and
+// executors stay instead. Losing such an executor makes the tasks whose output it held run again as long as a stage
+// that needs them is not done. That stage's own tasks wait in the meantime, while those already running go on. The real
+// driver finds out through failed fetches and runs part of that stage again. Lost cached blocks are recreated in the
+// same way, not inside the tasks that read them.
 //
-// Not modelled: speculation, excluded executors and nodes, preferred places of reduce-side tasks,
-// barrier stages, more than one resource profile, decommissioning. A parent that is unknown or comes
-// later in the list of stages is ignored. Removing idle executors and lowering the target happen at
-// once, where the real manager looks every 0.1 s. A container that is too small is given back and
-// asked for again, where the real master fails its beat.
+// Not modelled: speculation, excluded executors and nodes, preferred places of reduce-side tasks, barrier stages, more
+// than one resource profile, decommissioning. A parent that is unknown or comes later in the list of stages is ignored.
+// Removing idle executors and lowering the target happen at once, while the real manager checks every 0.1 s. A
+// container that is too small is given back and asked for again, while the real master's heartbeat fails.
 func NewSpark(job *workload.Job, c Config) Master {
 	sj := job.Spark
 	if sj == nil {
@@ -152,7 +150,7 @@ func (m *spark) wake(now heddle.Time, out *Actions) {
 	m.call(min(m.nextCall, max(now, m.lastCall.Plus(sparkFirstAllocation))), out)
 }
 
-// catchUp takes note of calls that were left out because the master was idle.
+// catchUp accounts for calls that were left out because the master was idle.
 func (m *spark) catchUp(now heddle.Time) {
 	if now > m.nextCall {
 		m.nextCall = onGrid(m.nextCall, now, sparkHeartbeat)
@@ -160,7 +158,7 @@ func (m *spark) catchUp(now heddle.Time) {
 	}
 }
 
-// Idle is an [Idler]'s: what is asked for is what is wanted, and calls are as far apart as they get.
+// Idle implements [Idler]: the requests match what is wanted, and calls are at their longest interval.
 func (m *spark) Idle() bool {
 	steady := len(m.requests) == 0 || m.interval > sparkHeartbeat
 	missing := m.target - len(m.requests) - m.launched
@@ -201,7 +199,7 @@ func (m *spark) Answer(now heddle.Time, in *Response, out *Actions) {
 	m.settle(now, out)
 }
 
-// pause is how long the reporter sleeps after a call.
+// pause returns how long the reporter sleeps after a call.
 func (m *spark) pause() heddle.Span {
 	switch {
 	case m.calls == 1:
@@ -274,8 +272,8 @@ func (m *spark) Alarm(now heddle.Time, out *Actions) {
 	m.settle(now, out)
 }
 
-// settle does at the end of a call what follows from its outcome: it starts the stages once enough
-// executors are there, adjusts their number, and asks for the next alarm.
+// settle does what follows from the outcome of a call, at its end: it starts the stages once there are enough
+// executors, adjusts the number of executors, and requests the next alarm.
 func (m *spark) settle(now heddle.Time, out *Actions) {
 	if !m.ready && now >= m.registered && (now >= m.deadline || len(m.alive) >= m.expected) {
 		m.ready = true
@@ -299,14 +297,14 @@ func (m *spark) settle(now heddle.Time, out *Actions) {
 		return
 	}
 	if m.free > 0 && m.pending > 0 {
-		// Spark offers everything again once a second; only a longer wait for locality can have
-		// changed by then.
+		// Spark offers everything again once a second. By then, only a longer wait for locality can have changed
+		// anything.
 		ticks := now.Since(m.registered)/sparkRevive + 1
 		m.arm(m.registered.Plus(ticks*sparkRevive), out)
 	}
 }
 
-// arm asks for an alarm unless an earlier one is outstanding.
+// arm requests an alarm unless an earlier one is outstanding.
 func (m *spark) arm(at heddle.Time, out *Actions) {
 	if at > 0 && (m.alarm == 0 || at < m.alarm) {
 		m.alarm, out.Alarm = at, at
@@ -344,7 +342,7 @@ func (m *spark) completed(now heddle.Time, c Completed) {
 	}
 }
 
-// gone takes an executor out of the count of those there are.
+// gone removes an executor from the counts of existing ones.
 func (m *spark) gone(e *executor) {
 	m.launched--
 	if m.nodes[e.node]--; m.nodes[e.node] == 0 {

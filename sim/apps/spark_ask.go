@@ -8,10 +8,10 @@ import (
 	"heddle"
 )
 
-// A request is one executor asked for; hosts is nil when it may be anywhere.
+// A request asks for one executor; hosts is nil if it may be anywhere.
 type request struct{ hosts []heddle.NodeID }
 
-// request brings the requests to what the target needs: target − asked for − launched.
+// request adjusts the requests to what the target needs: target − asked for − launched.
 func (m *spark) request() {
 	missing := m.target - len(m.requests) - m.launched
 	switch {
@@ -22,8 +22,8 @@ func (m *spark) request() {
 	}
 }
 
-// add asks for n more executors. Requests for places nobody needs now are taken back and asked for
-// anew, and so are requests for anywhere as far as places are needed.
+// add asks for n more executors. Requests for places that nobody needs now are taken back and made anew, as are
+// requests for anywhere if places are needed.
 func (m *spark) add(n int, hints placement) {
 	if len(hints.hosts) == 0 && !slices.ContainsFunc(m.requests, request.placed) {
 		m.ask(request{}, n)
@@ -42,7 +42,7 @@ func (m *spark) add(n int, hints placement) {
 		}
 	}
 	placed := m.place(n+len(anywhere), hints, local)
-	for range len(placed) - n { // fewer are missing than places are needed
+	for range len(placed) - n { // fewer executors are missing than places are needed
 		m.withdraw(request{})
 	}
 	for _, hosts := range placed {
@@ -51,7 +51,7 @@ func (m *spark) add(n int, hints placement) {
 	m.ask(request{}, n-len(placed))
 }
 
-// cancel takes n requests back: first those for places nobody needs now, then those for anywhere.
+// cancel takes back n requests: first those for places that nobody needs now, then those for anywhere.
 func (m *spark) cancel(n int, hints placement) {
 	local, stale := m.split(hints)
 	anywhere := len(m.requests) - len(local) - len(stale)
@@ -65,7 +65,7 @@ func (m *spark) cancel(n int, hints placement) {
 	}
 }
 
-// split returns the requests for places that hints name, and those for other places.
+// split returns the requests for places in hints, and those for other places.
 func (m *spark) split(hints placement) (local, stale []request) {
 	for _, r := range m.requests {
 		switch {
@@ -81,7 +81,7 @@ func (m *spark) split(hints placement) (local, stale []request) {
 
 func (r request) placed() bool { return len(r.hosts) > 0 }
 
-// ask adds n like requests.
+// ask adds n requests like r.
 func (m *spark) ask(r request, n int) {
 	if n <= 0 {
 		return
@@ -92,7 +92,7 @@ func (m *spark) ask(r request, n int) {
 	m.table.add(&m.c, m.want, r.hosts, int32(n))
 }
 
-// withdraw takes the oldest request like r back.
+// withdraw takes back the oldest request like r.
 func (m *spark) withdraw(r request) {
 	i := slices.IndexFunc(m.requests, func(o request) bool { return slices.Equal(o.hosts, r.hosts) })
 	m.take(i)
@@ -103,8 +103,8 @@ func (m *spark) take(i int) {
 	m.requests = slices.Delete(m.requests, i, i+1)
 }
 
-// granted launches executors in containers that answer a request, matched by host, then by rack, then
-// any; what none takes is released.
+// granted launches executors in containers that satisfy a request, matched by host, then by rack, then any. It releases
+// containers that match no request.
 func (m *spark) granted(granted []Grant, out *Actions) {
 	left := slices.Clone(granted)
 	match := func(fits func(request, *Grant) bool) {
@@ -129,7 +129,7 @@ func (m *spark) granted(granted []Grant, out *Actions) {
 	for i := range left {
 		m.release = append(m.release, left[i].Container)
 		if left[i].Size[heddle.Memory] < m.want.size[heddle.Memory] && len(m.requests) > 0 {
-			m.table.add(&m.c, m.want, nil, 0) // the ResourceManager counted it down
+			m.table.add(&m.c, m.want, nil, 0) // the ResourceManager has counted it down
 		}
 	}
 }
@@ -141,9 +141,9 @@ func (m *spark) launch(g *Grant, out *Actions) {
 	out.Launch = append(out.Launch, g.Container)
 }
 
-// A placement is where the tasks of the stages under way would like to run.
+// A placement is where the tasks of the current stages would like to run.
 type placement struct {
-	tasks int // with a wish
+	tasks int // with a preferred place
 	hosts []hostCount
 }
 
@@ -157,8 +157,8 @@ func (p placement) names(n heddle.NodeID) bool {
 	return found
 }
 
-// place chooses the hosts of at most n new requests so that executors lie in proportion to the tasks
-// that want each host, counting those there are (LocalityPreferredContainerPlacementStrategy).
+// place chooses the hosts of at most n new requests so that executors are placed in proportion to the tasks that want
+// each host, counting existing executors (LocalityPreferredContainerPlacementStrategy).
 func (m *spark) place(n int, hints placement, local []request) [][]heddle.NodeID {
 	wanted := m.hostsShort(hints, local)
 	sum, largest := 0, 0
@@ -184,7 +184,7 @@ func (m *spark) place(n int, hints placement, local []request) [][]heddle.NodeID
 	return placed
 }
 
-// hostsShort is how many executors each wanted host is short of.
+// hostsShort returns how many executors each wanted host lacks.
 func (m *spark) hostsShort(hints placement, local []request) []hostCount {
 	named := map[heddle.NodeID]int{}
 	names := 0

@@ -14,18 +14,18 @@ const (
 	dynamicBacklog = heddle.Second      // spark.dynamicAllocation.schedulerBacklogTimeout
 )
 
-// dynamic is Spark's ExecutorAllocationManager: while tasks wait it asks for one executor more, then
-// two, then four; it asks for no more than tasks could use; it gives idle ones back.
+// dynamic is Spark's ExecutorAllocationManager: while tasks wait, it asks for one more executor, then two, then four;
+// it asks for no more than tasks could use; it gives back idle ones.
 type dynamic struct {
 	min, max, initial int
 	idle, backlog     heddle.Span
-	tracks            bool // executors stay that hold shuffle files
+	tracks            bool // executors that hold shuffle files stay
 
-	starting bool        // no stage was submitted, no executor idle too long yet: the initial number stays
+	starting bool        // no stage has been submitted and no executor has been idle too long yet: the initial number stays
 	toAdd    int         // executors the next round adds
 	addAt    heddle.Time // when tasks have waited long enough; 0 = none wait
-	removeAt heddle.Time // when the first idle executor's time is up; 0 = none
-	kept     bool        // an executor whose time is up was kept: look again when the target falls
+	removeAt heddle.Time // when the idle timeout of the first executor expires; 0 = none
+	kept     bool        // an executor whose timeout has expired was kept: check again when the target falls
 }
 
 func newDynamic(sj *workload.SparkJob) *dynamic {
@@ -47,8 +47,8 @@ func newDynamic(sj *workload.SparkJob) *dynamic {
 	return d
 }
 
-// next is when adjust is wanted, 0 = not by itself. A time to add that is past had to wait for the
-// target, which only other calls move.
+// next returns when adjust must run; 0 = not by itself. If the time to add executors is past, the addition had to wait
+// for the target, which only other calls change.
 func (d *dynamic) next(now heddle.Time) heddle.Time {
 	switch {
 	case d.addAt <= now:
@@ -67,10 +67,10 @@ func (d *dynamic) backlogged(now heddle.Time) {
 	}
 }
 
-// drained ends it: no task waits.
+// drained ends the wait: no task waits.
 func (d *dynamic) drained() { d.addAt, d.toAdd = 0, 1 }
 
-// stays reports whether an executor is never given back: it holds cached blocks, or shuffle files by itself.
+// stays reports whether an executor is never given back: it holds cached blocks or its own shuffle files.
 func (e *executor) stays() bool { return e.caches || e.shuffles }
 
 // idleFrom starts the idle time of an executor that may be given back.
@@ -83,7 +83,7 @@ func (d *dynamic) idleFrom(e *executor) {
 	}
 }
 
-// adjust moves the target and gives idle executors back.
+// adjust changes the target and gives back idle executors.
 func (m *spark) adjust(now heddle.Time, out *Actions) {
 	d := m.dynamic
 	before := m.target
@@ -126,7 +126,7 @@ func (m *spark) grow(need int) {
 	}
 }
 
-// activeExecutors are the registered ones that are not on their way out.
+// activeExecutors returns the number of registered executors that are not being removed.
 func (m *spark) activeExecutors() int {
 	n := 0
 	for _, e := range m.alive {
@@ -137,8 +137,8 @@ func (m *spark) activeExecutors() int {
 	return n
 }
 
-// removeIdle gives back executors whose idle time is up, as long as the least number and the target
-// are kept. The ResourceManager ends them after the next call.
+// removeIdle gives back executors whose idle timeout has expired, but keeps the minimum number and the target. The
+// ResourceManager ends them after the next call.
 func (m *spark) removeIdle(now heddle.Time) {
 	d := m.dynamic
 	d.removeAt, d.kept = 0, false
@@ -164,7 +164,7 @@ func (m *spark) removeIdle(now heddle.Time) {
 	}
 }
 
-// countWishes sums up, over some stages, where their input lies.
+// countWishes sums up where the input of some stages is.
 func (m *spark) countWishes(of func(*stage) bool) placement {
 	var p placement
 	counts := map[heddle.NodeID]int{}

@@ -18,7 +18,7 @@ type stage struct {
 	done      int
 	pending   int // tasks to launch
 	submitted bool
-	cachedBy  int32 // index of the stage whose cached output it reads; none = none
+	cachedBy  int32 // index of the stage whose cached output it reads; or none
 	locality
 }
 
@@ -82,7 +82,7 @@ func (m *spark) submitStages(now heddle.Time) {
 		}
 		s.locality.start(now)
 		m.tasksLeft += len(s.tasks)
-		for i := range slices.Backward(s.tasks) { // the lists are taken from their ends
+		for i := range slices.Backward(s.tasks) { // tasks are taken from the ends of the lists
 			m.enlist(s, int32(i))
 		}
 		s.mask = m.levels(s)
@@ -97,14 +97,14 @@ func (m *spark) submitStages(now heddle.Time) {
 	m.recountWishes()
 }
 
-// recountWishes is done when stages come and go only, so that it does not cost per task.
+// recountWishes is called only when stages come and go, so that it costs nothing per task.
 func (m *spark) recountWishes() {
 	if m.dynamic != nil {
 		m.wishes = m.countWishes(func(s *stage) bool { return s.submitted && s.done < len(s.tasks) })
 	}
 }
 
-// enlist makes a task one to launch.
+// enlist adds a task to those to launch.
 func (m *spark) enlist(s *stage, i int32) {
 	t := &s.tasks[i]
 	t.state, t.lost = scheduled, false
@@ -146,8 +146,8 @@ func appendTo[K comparable](lists map[K][]int32, key K, i int32) map[K][]int32 {
 	return lists
 }
 
-// placesOf is where a task would like to run: in the executor that caches its input, else where its
-// input lies, or that of what it would have found cached.
+// placesOf returns where a task would like to run: in the executor that caches its input, else where its input is, or
+// that of what it would have found cached.
 func (m *spark) placesOf(s *stage, i int32) (heddle.ContainerID, []heddle.NodeID) {
 	if s.cachedBy == none {
 		return 0, m.inputHosts(s.index, i)
@@ -173,7 +173,7 @@ func (m *spark) inputHosts(k, i int32) []heddle.NodeID {
 	return m.c.hosts(Work{Kind: heddle.Executor, Stage: k, Index: i})
 }
 
-// slotFreed takes a task off its executor.
+// slotFreed removes a task from its executor.
 func (m *spark) slotFreed(now heddle.Time, e *executor, id taskID) {
 	at := slices.Index(e.running, id)
 	e.running = slices.Delete(e.running, at, at+1)
@@ -216,9 +216,8 @@ func (m *spark) taskFailed(now heddle.Time, id taskID, counted bool) {
 	m.enlist(s, id.index)
 }
 
-// outputLost marks the output of finished tasks that is gone, and makes those tasks run again that a
-// stage not yet done reads. Later stages come first: when one of their tasks runs again, it needs the
-// output of earlier ones again.
+// outputLost marks the lost output of finished tasks, and reruns those tasks whose output is read by a stage that is
+// not done yet. Later stages come first: if one of their tasks runs again, it needs the output of earlier stages again.
 func (m *spark) outputLost(now heddle.Time, gone func(*stage, *sparkTask) bool) {
 	for k := len(m.stages) - 1; k >= 0; k-- {
 		s := &m.stages[k]

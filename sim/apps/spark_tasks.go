@@ -7,19 +7,19 @@ import (
 	"heddle"
 )
 
-// A level is how near a task is to what it wishes, nearest first.
+// A level is how near a task is to its preferred place, nearest first.
 type level uint8
 
 const (
 	inProcess level = iota // the executor that caches its input
 	onNode
-	noWishLevel // tasks that wish nothing
+	noWishLevel // tasks without a preferred place
 	onRack
 	anyLevel
 	noLevel
 )
 
-// A wish says in which lists a task to launch is.
+// A wish says which lists a task to launch is in.
 type wish uint8
 
 const (
@@ -28,21 +28,20 @@ const (
 	noWish wish = 0
 )
 
-// locality is the part of a stage that decides which of its tasks an executor may take now
-// (TaskSetManager). Tasks wait for a nearer executor up to 3 s per level, counted from when the stage
-// last used all it was offered.
+// locality is the part of a stage that decides which of its tasks an executor may take now (TaskSetManager). Tasks wait
+// for a nearer executor up to 3 s per level, counted from when the stage last used everything it was offered.
 type locality struct {
 	byExecutor map[heddle.ContainerID][]int32 // tasks to launch, taken from the end; stale ones are skipped
 	byHost     map[heddle.NodeID][]int32
 	byRack     map[heddle.RackID][]int32
-	anywhere   []int32 // that wish nothing
+	anywhere   []int32 // without a preferred place
 	all        []int32
 
-	cached, hosted, free int         // tasks to launch with such a wish, and with none
+	cached, hosted, free int         // tasks to launch with such a preference, and without one
 	mask                 uint8       // levels that some executor could serve
-	current              level       // how far tasks may go now
-	since                heddle.Time // of the wait at this level
-	satisfied            bool        // nothing was left over since the wait last began anew
+	current              level       // the farthest level allowed now
+	since                heddle.Time // when the wait at this level began
+	satisfied            bool        // nothing was left over since the wait last restarted
 }
 
 func (l *locality) start(now heddle.Time) { l.since, l.satisfied = now, true }
@@ -59,12 +58,12 @@ func (l *locality) wishing(w wish, n int) {
 	}
 }
 
-// atLeast is the first level at v or farther that is in the mask.
+// atLeast returns the first level in the mask that is v or farther.
 func (l *locality) atLeast(v level) level {
 	return level(bits.TrailingZeros8(l.mask &^ (1<<v - 1)))
 }
 
-// remask takes a new set of levels over, going back to nearer ones that came.
+// remask takes over a new set of levels and returns to nearer ones that were added.
 func (l *locality) remask(mask uint8) {
 	rank := func(mask uint8, v level) int { return bits.OnesCount8(mask & (1<<v - 1)) }
 	old, at := l.mask, l.current
@@ -75,7 +74,7 @@ func (l *locality) remask(mask uint8) {
 	}
 }
 
-// allowed is how far from its wish a task may be launched now.
+// allowed returns how far from its preferred place a task may be launched now.
 func (l *locality) allowed(now heddle.Time) level {
 	for l.current < anyLevel {
 		more, wait := false, sparkLocalityWait
@@ -101,7 +100,7 @@ func (l *locality) allowed(now heddle.Time) level {
 	return anyLevel
 }
 
-// levels are those at which some registered executor could serve a task of the stage.
+// levels returns the levels at which some registered executor could serve a task of the stage.
 func (m *spark) levels(s *stage) uint8 {
 	mask := uint8(1 << anyLevel)
 	if s.locality.free > 0 {
@@ -158,8 +157,7 @@ func (m *spark) offerAll(now heddle.Time, out *Actions) {
 	m.offer(now, m.offered, true, out)
 }
 
-// offer lets the stages, oldest first, take slots of executors; everything says that these are all
-// free ones.
+// offer lets the stages, oldest first, take slots of executors; everything says that executors holds all the free ones.
 func (m *spark) offer(now heddle.Time, executors []*executor, everything bool, out *Actions) {
 	m.offered = executors
 	for _, k := range m.active {
@@ -173,8 +171,8 @@ func (m *spark) offer(now heddle.Time, executors []*executor, everything bool, o
 	}
 }
 
-// offerStage goes round the offered executors level by level, one task each at a time. The wait for
-// nearer places begins anew when something was launched and nothing was refused for its distance.
+// offerStage goes round the offered executors level by level, one task each at a time. The wait for nearer places
+// restarts when something was launched and nothing was refused because of its distance.
 func (m *spark) offerStage(now heddle.Time, s *stage, everything bool, out *Actions) {
 	nearest, refused := noLevel, false
 	for v := s.atLeast(0); v <= anyLevel && s.pending > 0; v = s.atLeast(v + 1) {
@@ -202,7 +200,7 @@ func (m *spark) offerStage(now heddle.Time, s *stage, everything bool, out *Acti
 	}
 }
 
-// takeTask takes the nearest task off the lists that an executor may run at a level.
+// takeTask removes from the lists, and returns, the nearest task that an executor may run at a level.
 func (m *spark) takeTask(now heddle.Time, s *stage, e *executor, v level) (int32, level) {
 	if v != noWishLevel {
 		v = min(v, s.allowed(now))
@@ -243,7 +241,7 @@ func pop[K comparable](s *stage, lists map[K][]int32, key K) int32 {
 	return i
 }
 
-// popList takes the last task of a list that is still to launch.
+// popList removes and returns the last task of a list that is still to be launched.
 func popList(s *stage, list *[]int32) int32 {
 	for l := *list; len(l) > 0; {
 		i := l[len(l)-1]

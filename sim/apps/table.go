@@ -7,8 +7,8 @@ import (
 	"heddle"
 )
 
-// A table is a master's own copy of its request table. It hands out changed rows only, as absolute
-// numbers, 0 included.
+// A table is a master's own copy of its request table. It hands out only the rows that changed, as absolute numbers,
+// including 0.
 type table struct {
 	at      map[place]int32 // index into rows
 	rows    []heddle.Row
@@ -16,7 +16,7 @@ type table struct {
 	dirty   []int32
 	scratch []heddle.RackID
 
-	last    int32 // the row that was changed last: most changes are of the same one again
+	last    int32 // the row changed last: most changes are to the same one again
 	lastKey place
 }
 
@@ -28,7 +28,7 @@ type place struct {
 	rack     heddle.RackID
 }
 
-// A want is what one container is asked for with, without its places.
+// A want is what one container is asked for with, apart from its places.
 type want struct {
 	priority int32
 	alloc    int64
@@ -36,8 +36,8 @@ type want struct {
 	size     heddle.Resource
 }
 
-// add changes the rows of n containers (negative: takes back) that may run on any of hosts, on their
-// racks, and anywhere.
+// add changes the rows of n containers (negative: takes them back) that may run on any of hosts, on their racks, and
+// anywhere.
 func (t *table) add(c *Config, w want, hosts []heddle.NodeID, n int32) {
 	t.row(w, heddle.NoNode, heddle.NoRack, n)
 	if len(hosts) == 0 {
@@ -81,8 +81,8 @@ func (t *table) row(w want, host heddle.NodeID, rack heddle.RackID, n int32) {
 	}
 }
 
-// flush appends the rows that changed since the last flush to dst, ordered by priority, then anywhere
-// before racks before hosts, as Hadoop's clients order them.
+// flush appends the rows that changed since the last flush to dst, ordered by priority, then any-host rows before racks
+// before hosts, as Hadoop's clients order them.
 func (t *table) flush(dst []heddle.Row) []heddle.Row {
 	slices.SortFunc(t.dirty, func(a, b int32) int {
 		x, y := &t.rows[a], &t.rows[b]
@@ -97,10 +97,10 @@ func (t *table) flush(dst []heddle.Row) []heddle.Row {
 	return dst
 }
 
-// flushed reports whether no row changed since the last flush.
+// flushed reports whether no row has changed since the last flush.
 func (t *table) flushed() bool { return len(t.dirty) == 0 }
 
-// clean forgets that rows changed.
+// clean discards the record of changed rows.
 func (t *table) clean() {
 	for _, i := range t.dirty {
 		t.isDirty[i] = false
@@ -108,7 +108,7 @@ func (t *table) clean() {
 	t.dirty = t.dirty[:0]
 }
 
-// A fifo is a queue that can also be entered at its front.
+// A fifo is a queue that also accepts entries at its front.
 type fifo[T any] struct {
 	items []T
 	head  int

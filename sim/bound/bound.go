@@ -1,8 +1,8 @@
-// Package bound says what no scheduler can beat: the least makespan and the least mean job completion
-// time a workload allows on a cluster, and the load it offers.
+// Package bound computes what no scheduler can beat: the least makespan and the least mean job completion time that a
+// workload allows on a cluster, and the load it offers.
 //
-// It is arithmetic over arrivals, critical paths and work. It knows nothing of nodes, containers or
-// policies, so whatever it leaves out (fragmentation, heartbeats, locality) only makes it lower.
+// It is arithmetic over arrivals, critical paths and work. It knows nothing of nodes, containers or policies, so
+// whatever it leaves out (fragmentation, heartbeats, locality) only makes a bound lower.
 package bound
 
 import (
@@ -14,28 +14,28 @@ import (
 	"heddle"
 )
 
-// A Job is what the bounds need to know of one job. Both amounts are of the shortest durations its
-// tasks can have: with longer ones the results would be no bounds.
+// A Job is what the bounds need to know of a job. Both amounts assume the shortest durations its tasks can have: with
+// longer ones the results would not be bounds.
 type Job struct {
 	Arrival      heddle.Time
 	CriticalPath heddle.Span             // the longest chain of tasks that wait for each other
 	Work         [heddle.NumDims]float64 // amount held × seconds, summed over its tasks
 }
 
-// Bounds are what a workload needs at least on a cluster, under any scheduler.
+// Bounds is the least that a workload needs on a cluster, under any scheduler.
 type Bounds struct {
 	Makespan   heddle.Span   // first arrival to last end
-	MakespanBy string        // the bound that was binding: "critical path" or "work: memory" …
+	MakespanBy string        // the binding bound: "critical path" or "work: memory" …
 	MeanJCT    heddle.Span   // mean over the jobs of arrival to end
 	MeanJCTBy  string        // "each job at its shortest" or "shortest remaining work: memory" …
 	Jobs       []heddle.Span // arrival to end of each job if it had the cluster to itself
 }
 
-// Of computes the bounds of jobs, in any order, on a cluster of total resources, in O(n log n). No jobs
-// have no bounds: the result is zero.
+// Of computes the bounds of jobs, in any order, on a cluster of total resources, in O(n log n). Without jobs there are
+// no bounds: the result is zero.
 //
-// The error names the first job, by index, that no cluster or not this one can run: a negative or
-// unreal amount, work in a dimension the cluster lacks, or more than a hundred years of it.
+// The error names the first job, by index, that no cluster or not this one can run: it has a negative or non-finite
+// amount, work in a dimension the cluster lacks, or more than a hundred years of it.
 func Of(jobs []Job, total heddle.Resource) (Bounds, error) {
 	if len(jobs) == 0 {
 		return Bounds{}, nil
@@ -74,16 +74,16 @@ func Of(jobs []Job, total heddle.Resource) (Bounds, error) {
 	return b, nil
 }
 
-// longest is the longest span and the latest time taken in: a hundred years, so that sums of a few of
-// them stay within 64 bits.
+// longest is the longest span and the latest time accepted: a hundred years, so that sums of a few of them stay within
+// 64 bits.
 const longest = 100 * 365 * 24 * heddle.Hour
 
-// rounding is the relative error that the caller's sums over tasks and the division may have; work is
-// lowered by it, so that the bounds stay bounds.
+// rounding is the relative error that the caller's sums over tasks and the division may have. Work is lowered by it, so
+// that the bounds stay bounds.
 const rounding = 1e-12
 
-// needs returns how long each job's work would keep the whole cluster busy, per dimension, rounded down
-// to the nanosecond: from there on all arithmetic is exact.
+// needs returns how long each job's work would keep the whole cluster busy, per dimension, rounded down to the
+// nanosecond: from there on, all arithmetic is exact.
 func needs(jobs []Job, total heddle.Resource) (need [heddle.NumDims][]heddle.Span, err error) {
 	for d := range heddle.Dim(heddle.NumDims) {
 		need[d] = make([]heddle.Span, len(jobs))
@@ -118,8 +118,7 @@ func needs(jobs []Job, total heddle.Resource) (need [heddle.NumDims][]heddle.Spa
 	return need, nil
 }
 
-// area returns the largest, over all arrivals t, of t (since the first) plus the work that arrives from
-// t on.
+// area returns the largest value, over all arrivals t, of t (since the first) plus the work that arrives from t on.
 func area(jobs []Job, byArrival []int, need []heddle.Span) heddle.Span {
 	first := jobs[byArrival[0]].Arrival
 	var from, most heddle.Span
@@ -130,7 +129,7 @@ func area(jobs []Job, byArrival []int, need []heddle.Span) heddle.Span {
 	return most
 }
 
-// mean returns the mean of spans, rounded down, where their sum might overflow.
+// mean returns the mean of spans, rounded down, even if their sum might overflow.
 func mean(spans []heddle.Span) heddle.Span {
 	n := heddle.Span(len(spans))
 	var whole, rest heddle.Span

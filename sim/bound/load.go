@@ -8,11 +8,11 @@ import (
 	"heddle"
 )
 
-// OfferedLoad returns the fraction of the cluster's capacity that the jobs' work would take if it kept
-// arriving as it does between the first and the last arrival: of the resource that is offered most.
+// OfferedLoad returns the fraction of the cluster's capacity that the jobs' work would take if it kept arriving as it
+// does between the first and the last arrival, for the resource with the highest load.
 //
-// A load needs a rate of arrival, so one job alone, or all jobs at the same instant, are errors, as is
-// whatever [Of] refuses.
+// A load needs an arrival rate, so a single job, or all jobs at the same instant, is an error, as is whatever [Of]
+// refuses.
 func OfferedLoad(jobs []Job, total heddle.Resource) (float64, error) {
 	if len(jobs) < 2 {
 		return 0, fmt.Errorf("the offered load needs a rate of arrival: want at least 2 jobs, got %d", len(jobs))
@@ -39,9 +39,9 @@ func OfferedLoad(jobs []Job, total heddle.Resource) (float64, error) {
 	return float64(most) / float64(last.Since(first)), nil
 }
 
-// ScaleFor returns the factor by which the spans between arrivals must be multiplied so that the offered
-// load becomes load. The errors are those of [OfferedLoad], a load that is not above 0, and jobs without
-// work, which no factor gives a load.
+// ScaleFor returns the factor by which the spans between arrivals must be multiplied for the offered load to become
+// load. The errors are those of [OfferedLoad], a load that is not above 0, and jobs without work, which no factor gives
+// a load.
 func ScaleFor(load float64, jobs []Job, total heddle.Resource) (float64, error) {
 	if !(load > 0) || math.IsInf(load, 1) {
 		return 0, fmt.Errorf("load is %v; want a finite fraction of the cluster's capacity above 0", load)

@@ -6,10 +6,9 @@ import (
 	"heddle"
 )
 
-// shortestRemaining serves the jobs' work on one preemptive machine, always the job with the least left
-// first, and returns each job's arrival to end. No other way of serving them has a smaller mean (Schrage
-// 1968), and a real schedule, seen through one resource, is one of the other ways. Single spans of the
-// result bound nothing.
+// shortestRemaining serves the jobs' work on one preemptive machine, always the job with the least work left first, and
+// returns the span from arrival to end of each job. No other order of service has a smaller mean (Schrage 1968), and a
+// real schedule, viewed through one resource, is one of those orders. Individual spans of the result are not bounds.
 func shortestRemaining(jobs []Job, byArrival []int, need []heddle.Span) []heddle.Span {
 	took := make([]heddle.Span, len(jobs))
 	var q remaining
@@ -23,7 +22,7 @@ func shortestRemaining(jobs []Job, byArrival []int, need []heddle.Span) []heddle
 		}
 		if next < len(byArrival) && now.Plus(q[0].span) > jobs[byArrival[next]].Arrival {
 			until := jobs[byArrival[next]].Arrival
-			q[0].span -= until.Since(now) // only less: it stays on top
+			q[0].span -= until.Since(now) // it only decreases: the job stays on top
 			now = until
 			continue
 		}
