@@ -154,7 +154,7 @@ func (m *loadSim) completed() {
 	}
 }
 
-// granted launches, in each container, the oldest task asked for with what the container satisfies.
+// granted launches, in each container, the oldest task asked for under the container's key.
 func (m *loadSim) granted(out *Actions) {
 	for i := range m.before.Granted {
 		c := &m.before.Granted[i]

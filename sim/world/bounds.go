@@ -5,7 +5,7 @@ import (
 	"heddle/workload"
 )
 
-// bounds are the best of each resource that any node has.
+// bounds holds the best value of each resource on any node.
 type bounds struct{ speed, disk, nic float64 }
 
 func (b *bounds) add(n *node) {
@@ -14,15 +14,15 @@ func (b *bounds) add(n *node) {
 	b.nic = max(b.nic, n.nic)
 }
 
-// The shortest times below are lower bounds that nothing in the model can beat. A task has one thread:
-// no quota, weight or idle core gives it more than one core, and no core is faster than the fastest as
-// drawn (SetSpeed only slows). Each byte passes at least one disk at that disk's full rate: reading from
-// another node only adds two networks to it. Memory, swapping, contention, launch and suspension only ever
-// add. Noise belongs to the task, not to the attempt, and is included. Stages count one after the other as
-// they run, without the copy of a reduce, which can be over as soon as the last map is, and without memory:
-// whatever a run may decide about limits does not change the bound. Times are rounded down.
+// The shortest times below are lower bounds that nothing in the model can beat. A task has one thread: no quota, weight
+// or idle core gives it more than one core, and no core is faster than the fastest as drawn (SetSpeed only slows). Each
+// byte passes at least one disk at that disk's full rate: reading from another node only adds two networks to it.
+// Memory, swapping, contention, launch and suspension only ever add. Noise belongs to the task, not to the attempt, and
+// is included. Stages count one after the other, as they run. The copy of a reduce is left out, because it can be over
+// as soon as the last map is, and so is memory: whatever a run decides about limits does not change the bound. Times
+// are rounded down.
 
-// ShortestMap returns the shortest time a map can take from Run to its end.
+// ShortestMap returns the shortest time that a map can take from Run to its end.
 func (w *World) ShortestMap(id JobID, index int32) heddle.Span {
 	j := w.job(id)
 	if j == nil || !j.has(Work{Kind: heddle.Map, Index: index}) {
@@ -32,7 +32,7 @@ func (w *World) ShortestMap(id JobID, index int32) heddle.Span {
 	return w.shortest(n.cpu, max(n.in, w.uncached(max(n.out, n.spilled)))) + w.shortest(n.spillCPU, w.uncached(n.spillDisk))
 }
 
-// ShortestReduce returns the shortest time a reduce can take after its job's last map ended.
+// ShortestReduce returns the shortest time that a reduce can take after its job's last map has ended.
 func (w *World) ShortestReduce(id JobID, index int32) heddle.Span {
 	j := w.job(id)
 	if j == nil || !j.has(Work{Kind: heddle.Reduce, Index: index}) {
@@ -42,7 +42,7 @@ func (w *World) ShortestReduce(id JobID, index int32) heddle.Span {
 	return w.shortest(n.mergeCPU, 0) + w.shortest(n.cpu, w.uncached(max(n.part, n.result)))
 }
 
-// ShortestSparkTask returns the shortest time a Spark task can take.
+// ShortestSparkTask returns the shortest time that a Spark task can take.
 func (w *World) ShortestSparkTask(id JobID, stage, index int32) heddle.Span {
 	j := w.job(id)
 	k := Work{Kind: heddle.Executor, Stage: stage, Index: index}
@@ -57,7 +57,7 @@ func (w *World) ShortestSparkTask(id JobID, stage, index int32) heddle.Span {
 	return w.shortest(w.sparkCPU(j, st, d, k), disk)
 }
 
-// ShortestPlain returns the shortest time a plain task can take.
+// ShortestPlain returns the shortest time that a plain task can take.
 func (w *World) ShortestPlain(id JobID, index int32) heddle.Span {
 	j := w.job(id)
 	if j == nil || !j.has(Work{Kind: heddle.Other, Index: index}) {
@@ -66,8 +66,8 @@ func (w *World) ShortestPlain(id JobID, index int32) heddle.Span {
 	return w.shortest(w.plainCPU(j, index), max(0, float64(j.def.Other[index].Input), w.uncached(float64(j.def.Other[index].Output))))
 }
 
-// uncached is what of so many bytes needs a disk while a task runs: what is written may wait to be written back, and is
-// in memory when it is read again, where there is a page cache; what a job reads first comes from a disk.
+// uncached returns how many of the given bytes need a disk while a task runs. With a page cache, what is written may
+// wait to be written back and is in memory when it is read again; what a job reads first comes from a disk.
 func (w *World) uncached(bytes float64) float64 {
 	if w.fx.PageCache {
 		return 0
@@ -75,12 +75,12 @@ func (w *World) uncached(bytes float64) float64 {
 	return bytes
 }
 
-// shortest is the time of a stage with the best of everything to itself.
+// shortest returns the time of a stage that has the best of everything to itself.
 func (w *World) shortest(cpu, disk float64) heddle.Span {
 	return heddle.Span(1e9 * max(cpu/w.bounds.speed, disk/w.bounds.disk))
 }
 
-// The work below is the processor time that a task uses at least, in seconds of the fastest core.
+// The work below is the least processor time that a task uses, in seconds of the fastest core.
 
 // WorkMap returns the processor time of a map.
 func (w *World) WorkMap(id JobID, index int32) float64 {
@@ -121,8 +121,8 @@ func (w *World) WorkPlain(id JobID, index int32) float64 {
 	return w.plainCPU(j, index) / w.bounds.speed
 }
 
-// Capacity returns the processors of the live and the lost nodes together, in fastest cores: the work that
-// can be done in a second at most.
+// Capacity returns the processors of all nodes, live and lost, in fastest cores: the most work that can be done in a
+// second.
 func (w *World) Capacity() float64 {
 	sum := 0.0
 	for i := range w.nodes {
@@ -131,9 +131,8 @@ func (w *World) Capacity() float64 {
 	return sum / w.bounds.speed
 }
 
-// DiskBytes returns what a job's tasks move to and from disks when nothing is short of memory: splits,
-// spills, map output read by reduces, merges and replicas of what is written. It is what the job offers
-// the disks, not a bound.
+// DiskBytes returns what a job's tasks move to and from disks when memory is not short: splits, spills, map output read
+// by reduces, merges and replicas of what is written. It is the load the job offers the disks, not a bound.
 func (w *World) DiskBytes(id JobID) float64 {
 	j := w.job(id)
 	if j == nil {
@@ -171,7 +170,7 @@ func (w *World) DiskBytes(id JobID) float64 {
 	return sum
 }
 
-// written is what writing a file of so many bytes costs disks, with its replicas.
+// written returns the disk bytes that writing a file of the given size takes, including its replicas.
 func (w *World) written(j *job, bytes float64) float64 {
 	if bytes < w.p.FreeOutput {
 		return bytes
@@ -179,7 +178,7 @@ func (w *World) written(j *job, bytes float64) float64 {
 	return bytes * float64(min(w.replicas(j), len(w.nodes)))
 }
 
-// DiskBps returns what the disks of all nodes transfer together, in bytes a second.
+// DiskBps returns the total transfer rate of the disks of all nodes, in bytes a second.
 func (w *World) DiskBps() float64 {
 	sum := 0.0
 	for i := range w.nodes {

@@ -2,15 +2,15 @@ package world
 
 import "heddle"
 
-// A pageCache is what the operating system of a node keeps of its files in the memory that nobody else has: what came in
-// last, by reading from the disk or by writing. What came in first goes first.
+// A pageCache is what the operating system of a node keeps of its files in memory that nothing else uses: what came in
+// last, by reading from the disk or by writing. What came in first is evicted first.
 //
 // Bytes are numbered in the order in which they came in; those from low to high are in memory.
 type pageCache struct {
 	low, high float64
 }
 
-// holds returns the part of the bytes of two numbers and between them that is in memory.
+// holds returns the fraction of the bytes numbered from from to to that is in memory.
 func (c *pageCache) holds(from, to float64) float64 {
 	if from = max(from, 0); from >= to {
 		return 0
@@ -18,12 +18,13 @@ func (c *pageCache) holds(from, to float64) float64 {
 	return max(0, to-max(from, c.low)) / (to - from)
 }
 
-// room is how many bytes of files fit the memory of a node: what neither the system nor a process has.
+// room returns how many bytes of files fit in the memory of a node: the memory that neither the system nor a process
+// has.
 func (w *World) room(n *node) float64 {
 	return max(0, float64(n.memory)*(1-w.p.ReservedMemory)-float64(n.resident)) * mib
 }
 
-// admit puts bytes into the cache of a node, and lets go what does not fit it.
+// admit puts bytes into the cache of a node and evicts what no longer fits.
 func (w *World) admit(i int32, bytes float64) {
 	if !w.fx.PageCache {
 		return
@@ -39,13 +40,13 @@ func (w *World) admit(i int32, bytes float64) {
 	}
 }
 
-// chargeable is how many bytes of files a container's group may have in memory: without a limit of its own as many as
-// the node has, with one what the process leaves of it.
+// chargeable returns how many bytes of files a container's group may have in memory: what the process leaves of the
+// container's limit. Without a limit of its own, a container may have as many as the node has.
 func (c *container) chargeable() float64 {
 	return max(0, float64(c.limit[heddle.Memory]-c.held)) * mib
 }
 
-// warm is the part of so many bytes of a task's own files, spilled since it began, that is still in memory.
+// warm returns the fraction of the given bytes of a task's own files, spilled since it began, that is still in memory.
 func (w *World) warm(t *task, bytes float64) float64 {
 	if !w.fx.PageCache || bytes <= 0 {
 		return 0
@@ -58,7 +59,7 @@ func (w *World) warm(t *task, bytes float64) float64 {
 	return part
 }
 
-// pass notes what of a stage that begins goes through the caches of its nodes. What is written is taken in at once, to be
+// pass determines what of a stage that begins goes through the caches of its nodes. Writes are accepted at once, to be
 // written back, as far as dirty pages have room.
 func (w *World) pass(i int32) {
 	if !w.fx.PageCache {
@@ -72,8 +73,8 @@ func (w *World) pass(i int32) {
 	}
 }
 
-// passed puts what a stage read and wrote into the caches. What belongs to a task's own files is charged to its group,
-// which makes room among its own where its limit is reached.
+// passed puts what a stage read and wrote into the caches. The bytes of a task's own files are charged to its group,
+// which evicts from its own files if its limit is reached.
 func (w *World) passed(a *act) {
 	if !w.fx.PageCache || a.task < 0 {
 		return
@@ -98,7 +99,7 @@ func (w *World) passed(a *act) {
 	}
 }
 
-// setCold sets the part of what readers want of a source that is not in memory: they read what was left last.
+// setCold sets the fraction of what readers want of a source that is not in memory: they read what was left last.
 func (w *World) setCold(p *pool, s *source) {
 	if !w.fx.PageCache {
 		return
@@ -112,8 +113,8 @@ func (w *World) setCold(p *pool, s *source) {
 	s.cold = 1 - w.nodes[s.node].cache.holds(s.from+read*(s.to-s.from), s.to)
 }
 
-// takeIn takes bytes to be written back, as many as dirty pages have room on a node, and returns how many those are. One
-// stage of nobody's, the node's flusher, writes them to the disk.
+// takeIn accepts bytes to be written back, as many as dirty pages have room for on a node, and returns their number. A
+// stage that belongs to no task, the node's flusher, writes them to the disk.
 func (w *World) takeIn(i int32, bytes float64) float64 {
 	n := &w.nodes[i]
 	left := 0.0

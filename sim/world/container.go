@@ -15,19 +15,19 @@ type container struct {
 	pos    int32 // in node.conts
 	told   heddle.Resource
 	limit  heddle.Resource
-	start  int64   // MiB it may hold when it starts: its heap is made for that, and never grows beyond
-	given  float64 // the weight that SetWeight gave; 0 = none
-	weight float64 // that, else vcores told, or the limit's where that is more: the share of a busy processor
-	quota  float64 // cores it may use at most; +Inf without a cap
+	start  int64   // MiB it may hold when it starts: its heap is made for that and never grows beyond
+	given  float64 // the weight set by SetWeight; 0 = none
+	weight float64 // given, else vcores told, or the limit's if that is more: the share of a busy processor
+	quota  float64 // the most cores it may use; +Inf without a cap
 	tasks  []int32 // running
 	demand int64   // MiB it would like to have now
 	held   int64   // MiB it holds
 
-	limited bool    // its limit was changed: files of its own count against it
-	charged float64 // bytes of those that came into memory since
+	limited bool    // its limit was changed: its own files count against it
+	charged float64 // bytes of such files that have come into memory since
 
 	suspended bool
-	next      heddle.Resource // limit on its way
+	next      heddle.Resource // a new limit that is not in effect yet
 	nextAt    heddle.Time     // when it takes effect; 0 = none
 	resumeAt  heddle.Time     // when a resume takes effect; 0 = none
 	killAt    heddle.Time     // when the monitor finds it over its size; 0 = never
@@ -40,13 +40,13 @@ type container struct {
 	stored float64  // bytes in it
 }
 
-// MonitorInterval is how far apart NodeManagers look at their containers: yarn.nodemanager.container-monitor.interval-ms,
-// default 3 s.
+// MonitorInterval is the interval at which NodeManagers check their containers:
+// yarn.nodemanager.container-monitor.interval-ms, default 3 s.
 const MonitorInterval = 3 * heddle.Second
 
-// Open starts the process of a container: it holds memory from now on, and work can be run in it. Told is
-// the size its application knows, limit what the node enforces; a limit below told caps its processor
-// time, else the larger of them is only its weight against others. A node that is down opens nothing.
+// Open starts the process of a container: from now on it holds memory, and work can be run in it. Told is the size its
+// application knows, limit what the node enforces. A limit below told caps its processor time; otherwise the larger of
+// the two is only its weight against others. A node that is down opens nothing.
 func (w *World) Open(now heddle.Time, c heddle.ContainerID, job JobID, kind heddle.Kind, at heddle.NodeID, told, limit heddle.Resource) {
 	w.at(now)
 	if _, ok := w.byID[c]; ok || !w.known(at) || !w.nodes[at].up || w.job(job) == nil {
@@ -65,7 +65,7 @@ func (w *World) Open(now heddle.Time, c heddle.ContainerID, job JobID, kind hedd
 	w.setDemand(i, w.idleDemand(k))
 }
 
-// Close ends a container's process; work in it stops, unreported.
+// Close ends a container's process; work in it stops, without a report.
 func (w *World) Close(now heddle.Time, c heddle.ContainerID) {
 	w.at(now)
 	if i, ok := w.byID[c]; ok {
@@ -89,7 +89,7 @@ func (w *World) closeContainer(i int32) {
 	w.freeC = append(w.freeC, i)
 }
 
-// SetLimit changes what the node enforces for a container; it takes effect after Params.ResizeCost.
+// SetLimit changes what the node enforces for a container. The change takes effect after Params.ResizeCost.
 func (w *World) SetLimit(now heddle.Time, c heddle.ContainerID, limit heddle.Resource) {
 	w.at(now)
 	i, ok := w.byID[c]
@@ -123,8 +123,9 @@ func (w *World) applyLimit(i int32) {
 	w.checkMaster(i)
 }
 
-// SetWeight changes a container's share of a busy processor against others of its node, at once: weights are
-// milli-vcores, and a container that has none given is weighed by its size. A limit on its processor time stays.
+// SetWeight changes a container's share of a busy processor against others on its node, at once. Weights are
+// milli-vcores; a container without a given weight is weighed by its size. A limit on its processor time stays in
+// effect.
 func (w *World) SetWeight(now heddle.Time, c heddle.ContainerID, weight int64) {
 	w.at(now)
 	i, ok := w.byID[c]
@@ -139,7 +140,7 @@ func (w *World) SetWeight(now heddle.Time, c heddle.ContainerID, weight int64) {
 	}
 }
 
-// setQuota derives the hard cap on processor time, and the weight, which it returns.
+// setQuota derives the hard cap on processor time and the weight, which it returns.
 func (w *World) setQuota(c *container) float64 {
 	c.weight = max(1, float64(max(c.told[heddle.CPU], c.limit[heddle.CPU])))
 	if c.given > 0 {
@@ -152,7 +153,7 @@ func (w *World) setQuota(c *container) float64 {
 	return c.weight
 }
 
-// divideUp shares the weight and the quota of a container among its tasks, after their number changed.
+// divideUp shares the weight and the quota of a container among its tasks after their number has changed.
 func (w *World) divideUp(i int32) {
 	c := &w.conts[i]
 	if len(c.tasks) == 0 {
@@ -168,7 +169,7 @@ func (w *World) divideUp(i int32) {
 	}
 }
 
-// Suspend freezes a container at once: its processes run no more, its memory stays.
+// Suspend freezes a container at once: its processes stop running, its memory stays.
 func (w *World) Suspend(now heddle.Time, c heddle.ContainerID) {
 	w.at(now)
 	i, ok := w.byID[c]
@@ -188,7 +189,7 @@ func (w *World) Suspend(now heddle.Time, c heddle.ContainerID) {
 	}
 }
 
-// Resume thaws a suspended container; its processes run again after Params.SuspendCost.
+// Resume thaws a suspended container. Its processes run again after Params.SuspendCost.
 func (w *World) Resume(now heddle.Time, c heddle.ContainerID) {
 	w.at(now)
 	i, ok := w.byID[c]
@@ -215,8 +216,8 @@ func (w *World) thaw(i int32) {
 	}
 }
 
-// SetManaged tells how many tasks a master has started so far; it needs memory for each, and fails when
-// it has too little: the next Advance says so.
+// SetManaged says how many tasks a master has started so far. The master needs memory for each, and fails when it has
+// too little: the next Advance reports that.
 func (w *World) SetManaged(now heddle.Time, c heddle.ContainerID, tasks int) {
 	w.at(now)
 	i, ok := w.byID[c]
@@ -233,7 +234,7 @@ func (w *World) checkMaster(i int32) {
 	}
 }
 
-// fail closes a container and reports it, and every task in it.
+// fail closes a container and reports its failure, and that of every task in it.
 func (w *World) fail(i int32, o Outcome) {
 	c := &w.conts[i]
 	d := Done{At: w.now, Work: Work{Container: c.id, Kind: c.kind}, Node: heddle.NodeID(c.node), Outcome: o}
@@ -247,7 +248,7 @@ func (w *World) fail(i int32, o Outcome) {
 	w.closeContainer(i)
 }
 
-// idleDemand is the memory a process wants before it does anything.
+// idleDemand returns the memory that a process wants before it does anything.
 func (w *World) idleDemand(c *container) int64 {
 	if c.kind == heddle.AM {
 		return w.p.MasterBase
@@ -258,8 +259,8 @@ func (w *World) idleDemand(c *container) int64 {
 	return w.p.TaskBase
 }
 
-// heap is the memory that a container can hold with all the limit allows: a task's heap is fixed when its
-// process starts, a master's and an executor's storage follow the limit.
+// heap returns the most memory that a container can hold within its limit. A task's heap is fixed when its process
+// starts; a master's heap and an executor's storage follow the limit.
 func (c *container) heap() int64 {
 	if c.kind == heddle.AM || c.kind == heddle.Executor {
 		return c.limit[heddle.Memory]
@@ -267,7 +268,7 @@ func (c *container) heap() int64 {
 	return c.start
 }
 
-// setDemand changes what a container would like to hold; it holds that, or what its heap or its limit allow.
+// setDemand changes what a container would like to hold. It holds that much, or what its heap or its limit allows.
 func (w *World) setDemand(i int32, mib int64) {
 	c := &w.conts[i]
 	c.demand = mib
@@ -276,8 +277,9 @@ func (w *World) setDemand(i int32, mib int64) {
 	c.held = held
 }
 
-// lacking is how many times longer what a container runs takes for want of memory, if it would like to hold so
-// much: for want of heap by the slope, and in a limit below what its heap holds by swapping the rest, as a node does.
+// lacking returns by what factor a lack of memory slows what a container runs, if it would like to hold the given
+// amount. A lack of heap slows it by the slope; if the limit is below what its heap holds, it swaps the rest, as a node
+// does.
 func (w *World) lacking(c *container, wants int64) float64 {
 	m := w.slowdown(c.heap(), wants)
 	if over := min(wants, c.heap()) - c.limit[heddle.Memory]; over > 0 {
@@ -286,7 +288,7 @@ func (w *World) lacking(c *container, wants int64) float64 {
 	return m
 }
 
-// slowdown is how many times longer something takes with limit instead of demand.
+// slowdown returns by what factor something slows down with limit instead of demand.
 func (w *World) slowdown(limit, demand int64) float64 {
 	if limit >= demand || demand <= 0 || !w.fx.Memory {
 		return 1
@@ -301,7 +303,7 @@ func (w *World) timer(t timer) {
 	w.timers.push(t)
 }
 
-// fire lets a timer take effect, if what it was set for still holds.
+// fire makes a timer take effect if what it was set for still holds.
 func (w *World) fire(t timer) {
 	if t.pool != nil {
 		t.pool.armed = false
@@ -324,8 +326,8 @@ func (w *World) fire(t timer) {
 	}
 }
 
-// Start begins to start the process of an open container, and reports whether that takes time. Where it does, Advance says
-// once it has what it computes behind it; until then no work may run in it.
+// Start begins to start the process of an open container, and reports whether that takes time. If it does, Advance
+// reports when the process has done its computing; until then no work may run in it.
 func (w *World) Start(now heddle.Time, c heddle.ContainerID) bool {
 	w.at(now)
 	i, ok := w.byID[c]
@@ -341,7 +343,7 @@ func (w *World) Start(now heddle.Time, c heddle.ContainerID) bool {
 	k.tasks = append(k.tasks, t)
 	a := w.newAct(t)
 	s := w.startOf(&w.tasks[t])
-	w.acts[a].cpu, w.acts[a].width = s.CPU*w.nodes[k.node].base, s.Width // of its own cores, slower only where it became slow
+	w.acts[a].cpu, w.acts[a].width = s.CPU*w.nodes[k.node].base, s.Width // of the node's own cores, slower only if it became slow
 	if w.fx.Noise {
 		w.acts[a].cpu *= lognormal(w.launch.NormFloat64(), w.p.Noise)
 	}
@@ -349,7 +351,7 @@ func (w *World) Start(now heddle.Time, c heddle.ContainerID) bool {
 	return true
 }
 
-// startOf is what starting a process takes.
+// startOf returns what starting a process takes.
 func (w *World) startOf(t *task) *Start {
 	switch spark := t.job.def.Spark; {
 	case t.work.Kind == heddle.Executor:

@@ -4,7 +4,7 @@ import "heddle"
 
 const never = heddle.Time(1<<63 - 1)
 
-// A timeHeap orders a fixed set of things by (time, index), each at most once.
+// A timeHeap orders a fixed set of items by (time, index), each at most once.
 type timeHeap struct {
 	at   []heddle.Time // by index
 	heap []int32
@@ -23,7 +23,7 @@ func (h *timeHeap) less(a, b int32) bool {
 	return h.at[a] < h.at[b] || h.at[a] == h.at[b] && a < b
 }
 
-// top returns the first thing.
+// top returns the first item.
 func (h *timeHeap) top() (int32, heddle.Time, bool) {
 	if len(h.heap) == 0 {
 		return 0, never, false
@@ -101,12 +101,12 @@ func (h *timeHeap) down(p int) {
 	}
 }
 
-// A timer is something that happens to a container or a pool at a time.
+// A timer is something that happens to a container or a pool at a given time.
 type timer struct {
 	at   heddle.Time
 	seq  int64
 	pool *pool              // set its sources anew, or
-	cont heddle.ContainerID // let what was decided for the container take effect
+	cont heddle.ContainerID // apply what was decided for the container
 }
 
 // A timerHeap orders timers by (time, order of creation).

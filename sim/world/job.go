@@ -7,8 +7,8 @@ import (
 	"heddle/workload"
 )
 
-// The names of the random streams; each thing draws from its own, so that one effect does not shift
-// another's numbers.
+// The names of the random streams. Each kind of draw has its own stream, so that one effect does not shift another's
+// numbers.
 const (
 	streamLaunch uint64 = 0x6c61756e6368 + iota<<56
 	streamNodes
@@ -25,25 +25,25 @@ type job struct {
 	def  *workload.Job
 	prog Program
 
-	scale float64   // output per byte of input, when the workload states none
+	scale float64   // output per byte of input, if the workload states none
 	parts []float64 // bytes each reduce copies
 
 	where    []int32 // node of each map's output, -1 = not there
 	mapsLeft int
-	total    float64 // bytes of all maps' output
-	ready    float64 // bytes of it that are there
+	total    float64 // bytes of the output of all maps
+	ready    float64 // bytes of it that exist
 	released float64 // fraction of it that reduces may fetch: follows ready in batches
-	waiting  []int32 // reduces that have fetched all that is released
+	waiting  []int32 // reduces that have fetched everything released
 
 	pool *pool
 
-	// Of Spark.
-	cached  map[partition]heddle.ContainerID // where partitions are in memory
-	sources []int32                          // by stage: whose output it finds cached, noStage = nobody's
+	// For Spark.
+	cached  map[partition]heddle.ContainerID // which executor holds a partition in memory
+	sources []int32                          // by stage: the stage whose output it finds cached; noStage = none
 }
 
-// AddJob takes a job in. It must stay as it is until EndJob. What is drawn for a job depends on its place
-// in the order of AddJob, so that runs are comparable when all add their jobs in the same order.
+// AddJob adds a job, which must not change until EndJob. What is drawn for a job depends on its place in the order of
+// AddJob, so that runs are comparable if they all add their jobs in the same order.
 func (w *World) AddJob(def *workload.Job) JobID {
 	j := &job{id: JobID(len(w.jobs)), def: def, prog: w.p.program(def.Program)}
 	w.jobs = append(w.jobs, j)
@@ -57,7 +57,7 @@ func (w *World) AddJob(def *workload.Job) JobID {
 	return j.id
 }
 
-// EndJob forgets a job's data. No work of it may run.
+// EndJob forgets a job's data. None of its work may be running.
 func (w *World) EndJob(id JobID) {
 	j := w.job(id)
 	if j == nil {
@@ -81,7 +81,7 @@ func (w *World) job(id JobID) *job {
 	return w.jobs[id]
 }
 
-// planShuffle computes how much each map leaves and each reduce fetches.
+// planShuffle computes how much output each map leaves and how much each reduce fetches.
 func (w *World) planShuffle(j *job) {
 	d := j.def
 	var in, fetched int64
@@ -114,8 +114,8 @@ func (w *World) planShuffle(j *job) {
 	w.partition(j, float64(fetched))
 }
 
-// partition deals the map output to the reduces. Sizes that differ in the workload are real and are kept;
-// equal or unknown ones are a trace's rule of thumb, and get Zipf's sizes in a random order.
+// partition divides the map output among the reduces. Sizes that differ in the workload are real and are kept; equal or
+// unknown ones are a trace's rule of thumb and are replaced by Zipf's sizes in a random order.
 func (w *World) partition(j *job, fetched float64) {
 	d := j.def.Reduces
 	j.parts = make([]float64, len(d))
@@ -147,7 +147,7 @@ func (w *World) partition(j *job, fetched float64) {
 	}
 }
 
-// out is the bytes a map leaves for reduces, or writes when there are none.
+// out returns the bytes that a map leaves for reduces, or writes if there are none.
 func (j *job) out(i int32) float64 {
 	t := &j.def.Maps[i]
 	if j.scale > 0 {
@@ -156,7 +156,7 @@ func (j *job) out(i int32) float64 {
 	return float64(t.Output)
 }
 
-// noise is how many times the mean processor time a task needs: the same for all attempts, for the data
+// noise returns a task's processor time as a multiple of the mean. It is the same for all attempts, because the data
 // are the same.
 func (w *World) noise(j JobID, kind heddle.Kind, stage, index int32) float64 {
 	if !w.fx.Noise {
@@ -166,7 +166,7 @@ func (w *World) noise(j JobID, kind heddle.Kind, stage, index int32) float64 {
 	return lognormal(w.rng.NormFloat64(), w.p.Noise)
 }
 
-// lognormal has median 1. It is rounded, so that the last bit of a machine's Exp does not matter.
+// lognormal returns a value with median 1. It is rounded, so that the last bit of a machine's Exp does not matter.
 func lognormal(z, sigma float64) float64 { return math.Round(math.Exp(z*sigma)*1e6) / 1e6 }
 
 // mix spreads a number over all bits (the finaliser of SplitMix64).
@@ -178,10 +178,10 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// processor is the core-seconds a task needs. What the trace states counts: its processor time; else
-// its duration less the start of its container, of which a Spark task has none of its own, taken as one core busy throughout,
-// which is what makes an idle node with the data at hand take as long as the trace says. Only what is derived from the
-// program is noisy.
+// processor returns the core-seconds that a task needs. If the trace states its processor time, that counts. Otherwise
+// it is the task's duration less the start of its container (a Spark task has none of its own), with one core busy
+// throughout. This makes the task take as long as the trace says on an idle node that has its data. Only a time derived
+// from the program is noisy.
 func (w *World) processor(j *job, t *workload.Task, kind heddle.Kind, stage, index int32, derived float64) float64 {
 	switch {
 	case t.CPU > 0:
@@ -194,8 +194,7 @@ func (w *World) processor(j *job, t *workload.Task, kind heddle.Kind, stage, ind
 	return derived * w.noise(j.id, kind, stage, index)
 }
 
-// left notes the output of a map. It returns how much there is now to fetch; an attempt that comes second
-// leaves nothing.
+// left records the output of a map. It returns how much there now is to fetch; a second attempt that ends adds nothing.
 func (w *World) left(j *job, i int32, node int32) int64 {
 	if j.where == nil || j.where[i] >= 0 {
 		return 0
@@ -209,7 +208,7 @@ func (w *World) left(j *job, i int32, node int32) int64 {
 	return int64(b)
 }
 
-// release lets reduces fetch what has gathered, when it is enough or the last.
+// release lets reduces fetch the output gathered so far, once it is enough or complete.
 func (w *World) release(j *job) {
 	f := 1.0
 	if j.mapsLeft > 0 {
@@ -228,7 +227,7 @@ func (w *World) release(j *job) {
 	}
 }
 
-// loseOutput takes away what a lost node held.
+// loseOutput removes the output that a lost node held.
 func (w *World) loseOutput(j *job, node int32) {
 	if j.pool == nil {
 		return

@@ -2,14 +2,14 @@ package world
 
 import "heddle"
 
-// A mapNeed is what a map takes. It reads, computes and collects at once; when the sort buffer is full it
-// spills meanwhile; at the end it sorts what is left and merges. Without reduces it writes its output
-// to the file system as it goes.
+// A mapNeed is what a map takes. It reads, computes and collects at the same time; when the sort buffer is full, it
+// spills meanwhile; at the end it sorts what is left and merges. Without reduces it writes its output to the file
+// system as it goes.
 type mapNeed struct {
 	in, out            float64 // bytes; out to the file system
 	cpu, spillCPU      float64 // core-seconds, of the first and the last stage
 	spilled, spillDisk float64 // bytes of disk, in the first and the last stage
-	spillRead          float64 // of the last's, those that it reads
+	spillRead          float64 // of the last stage's, those that it reads
 	demand             int64   // MiB
 }
 
@@ -60,8 +60,8 @@ func (w *World) startMap(i int32) {
 	w.begin(k)
 }
 
-// collecting is the processor time that a map which sorts so many bytes loses to full collections in a container of
-// so many MiB.
+// collecting returns the processor time that a map sorting the given bytes loses to full collections in a container of
+// the given MiB.
 func (w *World) collecting(container int64, in float64) float64 {
 	heap := w.p.HeapRatio * float64(container) * mib / 1e6
 	if heap >= w.p.GCNone || !w.fx.Memory {
@@ -80,17 +80,17 @@ func (w *World) spill(i int32) {
 	w.begin(k)
 }
 
-// A reduceNeed is what a reduce takes: it copies its part as maps end, merges it, reduces and writes.
+// A reduceNeed is what a reduce takes: it copies its part as maps end, merges it, reduces it and writes the result.
 type reduceNeed struct {
 	part, result       float64 // bytes
 	mergeCPU, cpu      float64 // core-seconds
-	mergeDisk, spilled float64 // bytes of disk: of the merge, of each copied byte
+	mergeDisk, spilled float64 // bytes of disk: of the merge; per copied byte
 	mergeRead          float64 // of the merge's, those that it reads
 	demand             int64   // MiB
 }
 
-// reduceNeed computes it for a container of so many MiB: what does not fit its shuffle buffer is spilled
-// while it is copied, what does is written before the reduce function starts.
+// reduceNeed computes the need of a reduce in a container of limit MiB: what does not fit in its shuffle buffer is
+// spilled while it is copied, and what does is written before the reduce function starts.
 func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
 	d := &j.def.Reduces[i]
 	n := reduceNeed{part: max(0, j.parts[i]), demand: d.Memory}
@@ -107,7 +107,7 @@ func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
 		n.spilled = 1
 		n.mergeDisk = 0
 		for runs := n.part / (w.p.MergePercent * buffer); runs > w.p.SortFactor; runs /= max(2, w.p.SortFactor) {
-			n.mergeDisk += 2 * n.part // one more pass over all of it
+			n.mergeDisk += 2 * n.part // one more pass over everything
 			n.mergeRead += n.part
 		}
 	}
@@ -117,8 +117,8 @@ func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
 	return n
 }
 
-// reduceCPU is the processor time of a reduce after the copy. A stated duration includes the copy, so that
-// what an idle network takes for it is subtracted. One that waited for maps had copied by then.
+// reduceCPU returns the processor time of a reduce after the copy. A stated duration includes the copy, so the time the
+// copy takes on an idle network is subtracted. A reduce that waited for maps had copied by then.
 func (w *World) reduceCPU(j *job, i int32, part float64) float64 {
 	d := &j.def.Reduces[i]
 	if d.CPU <= 0 && d.Waited > 0 {
@@ -138,8 +138,8 @@ func (w *World) startReduce(i int32) {
 	w.fetchMore(i)
 }
 
-// fetchMore lets a reduce copy what has been released and it has not yet; or wait; or, when it has all,
-// go on.
+// fetchMore makes a reduce copy what has been released and not copied yet. If there is nothing, the reduce waits; if it
+// has everything, it goes on.
 func (w *World) fetchMore(i int32) {
 	t := &w.tasks[i]
 	j := t.job
@@ -151,7 +151,7 @@ func (w *World) fetchMore(i int32) {
 		w.setDemand(t.cont, w.wants(t))
 	}
 	todo := float64(t.part*j.released) - t.copied
-	enough := todo <= 1 // a byte of rounding
+	enough := todo <= 1 // allows a byte of rounding
 	switch {
 	case c.suspended, enough && j.mapsLeft > 0:
 		w.wait(i)
@@ -173,7 +173,7 @@ func (w *World) fetchMore(i int32) {
 	w.begin(k)
 }
 
-// wait puts a reduce among those that are woken by more map output.
+// wait adds a reduce to those that are woken by more map output.
 func (w *World) wait(i int32) {
 	t := &w.tasks[i]
 	if t.waiting < 0 {
@@ -207,7 +207,7 @@ func (w *World) merge(i int32) {
 	w.begin(k)
 }
 
-// reduce starts the reduce function: it reads the merged data and writes the result with its replicas.
+// reduce starts the reduce function, which reads the merged data and writes the result with its replicas.
 func (w *World) reduce(i int32) {
 	t := &w.tasks[i]
 	n := w.reduceNeed(t.job, t.work.Index, w.conts[t.cont].told[heddle.Memory])
@@ -220,7 +220,7 @@ func (w *World) reduce(i int32) {
 	w.begin(k)
 }
 
-// startPlain starts a task of which only its length and input are known.
+// startPlain starts a task of which only the length and input are known.
 func (w *World) startPlain(i int32) {
 	t := &w.tasks[i]
 	d := &t.job.def.Other[t.work.Index]

@@ -6,7 +6,7 @@ import (
 	"heddle"
 )
 
-// A node is one machine and what runs on it.
+// A node is a machine and what runs on it.
 type node struct {
 	rack     int32
 	up       bool
@@ -20,8 +20,8 @@ type node struct {
 	resident int64   // MiB held by processes
 	cache    pageCache
 	flusher  int32   // the stage that writes dirty pages back, -1 = none
-	seek     float64 // what the disk loses between two streams, in parts of what it serves of one
-	swap     float64 // how many times longer everything takes; 1 = no swapping
+	seek     float64 // what the disk loses between two streams, as a fraction of what it serves of one
+	swap     float64 // factor by which everything takes longer; 1 = no swapping
 
 	conts  []int32
 	users  []user
@@ -31,28 +31,28 @@ type node struct {
 
 	since             heddle.Time // of the figures below
 	cpuRate, diskRate float64     // cores and bytes/s in use
-	streams, rated    float64     // of the disk, and what it transfers with so many
+	streams, rated    float64     // of the disk; and what it transfers with that many
 	cpuDone           float64     // core-seconds
 	stats             DiskStats
 }
 
-// A user is a stage with a claim on a node: its leg there.
+// A user is a stage with a claim on a node, and its leg there.
 type user struct {
 	act int32
 	leg int32
 }
 
-// A pulled is a source with reduces reading from it.
+// A pulled is a source that reduces read from.
 type pulled struct {
 	pool *pool
 	src  int32
 }
 
-// A rack shares its uplink in proportion to what the flows over it could use otherwise.
+// A rack shares its uplink in proportion to what the flows over it could use without it.
 type rack struct {
 	uplink  float64 // payload bytes/s each way; 0 = unlimited
 	out, in int64   // bytes/s wanted
-	fout    float64 // the part of it that fits, as applied
+	fout    float64 // the fraction of it that fits, as applied
 	fin     float64
 	outs    []flow
 	ins     []flow
@@ -113,8 +113,8 @@ func or(x, otherwise float64) float64 {
 	return otherwise
 }
 
-// efficiency is what a disk keeps of its transfer rate with so many streams: between two slices it moves
-// its heads, unless the next slice is the same stream's.
+// efficiency returns the fraction of its transfer rate that a disk keeps with the given number of streams: between two
+// slices it moves its heads, unless the next slice belongs to the same stream.
 func (n *node) efficiency(streams float64) float64 {
 	if streams <= 1 {
 		return 1
@@ -122,7 +122,7 @@ func (n *node) efficiency(streams float64) float64 {
 	return 1 / (1 + float64(n.seek*(1-1/streams)))
 }
 
-// touch notes that what runs on a node changed.
+// touch records that what runs on a node has changed.
 func (w *World) touch(i int32) {
 	n := &w.nodes[i]
 	if !n.dirty {
@@ -135,7 +135,7 @@ func (w *World) touch(i int32) {
 	}
 }
 
-// renew notes that what limits the stages at home on a node changed.
+// renew records that what limits the stages at home on a node has changed.
 func (w *World) renew(i int32) {
 	if n := &w.nodes[i]; !n.stale {
 		n.stale = true
@@ -144,7 +144,7 @@ func (w *World) renew(i int32) {
 	w.touch(i)
 }
 
-// reprice brings the stages at home on a node up to now, before what they cost there changes.
+// reprice advances the stages at home on a node to now, before what they cost there changes.
 func (w *World) reprice(i int32) {
 	for _, u := range w.nodes[i].users {
 		if u.leg == 0 {
@@ -154,7 +154,7 @@ func (w *World) reprice(i int32) {
 	w.renew(i)
 }
 
-// hold changes how much memory processes hold on a node, and so whether it swaps.
+// hold changes how much memory processes hold on a node, and thus whether it swaps.
 func (w *World) hold(i int32, mib int64) {
 	n := &w.nodes[i]
 	w.filled = w.MemoryUsed(w.now)
@@ -168,7 +168,7 @@ func (w *World) hold(i int32, mib int64) {
 	}
 }
 
-// swapping is how many times longer something takes on a node with so many MiB more than there is room for.
+// swapping returns the factor by which something slows down on a node that has over MiB more than there is room for.
 func (w *World) swapping(n *node, over int64) float64 {
 	if over <= 0 || !w.fx.Memory {
 		return 1
@@ -176,7 +176,7 @@ func (w *World) swapping(n *node, over int64) float64 {
 	return 1 + 2*float64(over)*(1<<20)*w.p.SwapPasses/n.disk
 }
 
-// diskShare is how much of a node's disk is in use.
+// diskShare returns the fraction of a node's disk that is in use.
 func (n *node) diskShare() float64 {
 	if n.diskRate <= 0 {
 		return 0
@@ -184,7 +184,7 @@ func (n *node) diskShare() float64 {
 	return min(1, n.diskRate/n.rated)
 }
 
-// settle brings a node's sums up to now.
+// settle advances a node's sums to now.
 func (w *World) settle(n *node) {
 	if w.now == n.since {
 		return
@@ -205,9 +205,8 @@ func (w *World) settle(n *node) {
 	n.stats.Await += float64(requests * service * max(1, n.streams*busy))
 }
 
-// NodeDown loses a node: every container on it is over, and the map output it held is gone. Nothing is
-// reported done. Stages elsewhere that read from it go on from another replica, those that write to it
-// without it.
+// NodeDown loses a node: every container on it is over, and the map output it held is gone. Nothing is reported done.
+// Stages elsewhere that read from it continue from another replica; those that write to it continue without it.
 func (w *World) NodeDown(now heddle.Time, id heddle.NodeID) {
 	w.at(now)
 	if !w.known(id) || !w.nodes[id].up {

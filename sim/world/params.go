@@ -5,34 +5,34 @@ import (
 	"heddle/workload"
 )
 
-// Params are the physical constants of the world: this file holds all of them, each with its source.
+// Params holds the physical constants of the world: this file has all of them, each with its source.
 //
-// "Measured" means: Hadoop 3.4.2's own examples and Spark 3.5.9 on a JDK 17 with the serial collector,
-// one task at a time, on one core of a 2024 server processor (AMD EPYC 9005): the CPU_MILLISECONDS counter
-// over the bytes of input for the first map of a fresh JVM, as YARN starts one for each, and for the
-// reduce after it; for Spark executorCpuTime in one executor. That core is the reference: NodeSpec.Speed
-// says how fast another is. "Derived" says from what.
+// "Measured" means: Hadoop 3.4.2's own examples and Spark 3.5.9 on a JDK 17 with the serial collector, one task at a
+// time, on one core of a 2024 server processor (AMD EPYC 9005). For MapReduce, the figure is the CPU_MILLISECONDS
+// counter over the bytes of input, for the first map of a fresh JVM, as YARN starts one for each, and for the reduce
+// after it; for Spark, it is executorCpuTime in one executor. That core is the reference: NodeSpec.Speed says how fast
+// another core is. "Derived" says from what.
 type Params struct {
 	// Disks. A 7200 rpm SATA disk: Seagate Constellation ES.3 product manual, table "General performance
-	// characteristics": 83 to 175 MB/s from the inside to the outside, 4.16 ms average rotational latency.
-	// DiskBps is derived from the first: the mean over the outer half of the capacity (a half-full disk) is
-	// 157 MB/s for a rate that falls linearly with the radius, rounded down.
+	// characteristics": 83 to 175 MB/s from the inside to the outside, 4.16 ms average rotational latency. DiskBps is
+	// derived from the first figure: for a rate that falls linearly with the radius, the mean over the outer half of
+	// the capacity (a half-full disk) is 157 MB/s, rounded down.
 	DiskBps float64
-	// SeekSeconds is one move of the heads between streams: 8.2 ms average read seek (HGST Ultrastar 7K4000
-	// specification, table 6) and the latency above.
+	// SeekSeconds is one head movement between streams: 8.2 ms average read seek (HGST Ultrastar 7K4000 specification,
+	// table 6) plus the latency above.
 	SeekSeconds float64
-	// SliceSeconds is how long a disk serves one stream before the next: Linux CFQ's slice_sync, 100 ms.
+	// SliceSeconds is how long a disk serves one stream before the next: slice_sync of Linux CFQ, 100 ms.
 	SliceSeconds float64
-	// RequestBytes is the size of one request to the disk, for await and svctm: Linux' default
-	// max_sectors_kb of 512 for SATA.
+	// RequestBytes is the size of one request to the disk, for await and svctm: the Linux default max_sectors_kb of 512
+	// for SATA.
 	RequestBytes float64
 
-	// Network. 1 Gb/s Ethernet; of each 1538 bytes on the wire (1500 MTU, Ethernet header, preamble, gap)
-	// 1448 are payload of a TCP segment with timestamps.
+	// Network. 1 Gb/s Ethernet; of each 1538 bytes on the wire (1500 MTU, Ethernet header, preamble, gap), 1448 are the
+	// payload of a TCP segment with timestamps.
 	NICBps        float64
 	NetEfficiency float64
-	// NetCPU is core-seconds per byte received over the network: the "1 GHz per 1 Gb/s" rule of thumb that
-	// Foong et al., TCP Performance Re-Visited (ISPASS 2003), examine, on the reference core's 2.6 GHz.
+	// NetCPU is core-seconds per byte received over the network: the "1 GHz per 1 Gb/s" rule of thumb examined by Foong
+	// et al., TCP Performance Re-Visited (ISPASS 2003), on the reference core's 2.6 GHz.
 	NetCPU float64
 	// Fetchers is mapreduce.reduce.shuffle.parallelcopies, default 5.
 	Fetchers float64
@@ -52,102 +52,102 @@ type Params struct {
 	ShuffleBuffer float64
 	MergePercent  float64
 	SortFactor    float64
-	// TaskBase is the resident memory of a task's JVM without its buffers. Measured: 189 MiB (sort without
-	// reduces, the map neither buffers nor caches).
+	// TaskBase is the resident memory of a task's JVM without its buffers. Measured: 189 MiB (sort without reduces,
+	// whose maps neither buffer nor cache).
 	TaskBase int64 // MiB
-	// SortCPU is the part of a map's processor time that is sorting and spilling, per MiB of its output, and
-	// SortShare its largest share. Measured: sort takes 2.49 s for 128.7 MiB with a reduce to come, 0.95 s
-	// with none.
+	// SortCPU is the part of a map's processor time spent on sorting and spilling, per MiB of its output, and SortShare
+	// the largest share it can have. Measured: sort takes 2.49 s for 128.7 MiB with a reduce to follow, 0.95 s without
+	// one.
 	SortCPU, SortShare float64
-	// MergeShare is what a reduce spends on merging, of its processor time. Derived from MapReduce's own
+	// MergeShare is the share of its processor time that a reduce spends on merging. Derived from MapReduce's own
 	// weights: after the copy, sort and reduce count alike.
 	MergeShare float64
-	// ReducePerInput is the memory a reduce wants beside TaskBase, per byte of its partition. Measured: 740
-	// MiB resident for 387 MiB (terasort), less the base.
+	// ReducePerInput is the memory a reduce wants in addition to TaskBase, per byte of its partition. Measured: 740 MiB
+	// resident for 387 MiB (terasort), less the base.
 	ReducePerInput float64
-	// ReduceWants bounds what a reduce wants beside TaskBase: a partition larger than any heap is merged from
+	// ReduceWants limits what a reduce wants in addition to TaskBase: a partition larger than any heap is merged from
 	// disk by design. Derived: Params.HeapRatio · ShuffleBuffer of twice the default container, 2 GiB.
 	ReduceWants int64 // MiB
 
-	// SlowAtTenth is how many times longer a task takes at a tenth of the memory it would like. Iorgulescu
-	// et al., Don't Cry over Spilled Records (USENIX ATC 2017): reducers with 10 % of their ideal memory are
-	// 1.2 and 1.75 times (PageRank) and 1.08 times (NutchIndexing) slower; the mean. Linear between 1 and
-	// that, and on below it.
+	// SlowAtTenth is the factor by which a task slows down with a tenth of the memory it would like. Iorgulescu et al.,
+	// Don't Cry over Spilled Records (USENIX ATC 2017): reducers with 10 % of their ideal memory are 1.2 and 1.75 times
+	// (PageRank) and 1.08 times (NutchIndexing) slower; this is the mean. Linear between 1 and that, and extended below
+	// it.
 	SlowAtTenth float64
 	// A map that sorts keeps its whole sort buffer live. Measured on WordCount with a split of 100 MB: 62 full
-	// collections in a heap of 170 MB and none that matter from 250 MB on. In between and below that the line
-	// through both. FullGC is one of them, in core-seconds: 7.6 ms with 100 MiB of buffer live (measured, serial
-	// collector).
+	// collections in a heap of 170 MB, and none that matter from 250 MB on. Between and below these, the line through
+	// both applies. FullGC is one such collection, in core-seconds: 7.6 ms with 100 MiB of buffer live (measured,
+	// serial collector).
 	GCHeap, GCNone float64 // MB of heap
-	GCs, GCSplit   float64 // collections in GCHeap, per so many MB of split
+	GCs, GCSplit   float64 // collections with GCHeap, per GCSplit MB of split
 	FullGC         float64
-	// SwapPasses is how often a JVM goes over its memory in a second of work. Derived: once each young
-	// collection, of which terasort made 15 in 22.7 s (measured, 820 MiB heap). The slowdown of a node with o
-	// bytes too many is then 1 + 2·o·SwapPasses/DiskBps: each pass writes o out and reads o in.
+	// SwapPasses is how often a JVM goes over its memory in a second of work. Derived: once per young collection, of
+	// which terasort made 15 in 22.7 s (measured, 820 MiB heap). The slowdown of a node with o bytes too many is then 1
+	// + 2·o·SwapPasses/DiskBps: each pass writes o out and reads o in.
 	SwapPasses float64
-	// DirtyRatio is the part of the memory open to files that may wait to be written back; a process that writes more is
-	// held to what the disk writes: vm.dirty_ratio, default 20.
+	// DirtyRatio is the fraction of the memory available to files that may wait to be written back; a process that
+	// writes more is throttled to the disk's write rate: vm.dirty_ratio, default 20.
 	DirtyRatio float64
-	// ReservedMemory is the share of a machine that is not offered to YARN: Hortonworks' recommended
-	// reserved memory (HDP manual, "Determine YARN and MapReduce memory configuration"): 2 of 16 GB, 8 of 64.
+	// ReservedMemory is the fraction of a machine that is not offered to YARN: Hortonworks' recommended reserved memory
+	// (HDP manual, "Determine YARN and MapReduce memory configuration"): 2 of 16 GB, 8 of 64.
 	ReservedMemory float64
 
-	// Masters. Measured on MRAppMaster after a full collection: with few tasks 219 MiB resident, of which 61
-	// MiB heap, and 21 MiB of live objects, so that 179 MiB is the least it can live in; live objects grow by
-	// 15.5 kB for each task that has run (60 of them; one that still waits takes 1.6 kB).
+	// Masters. Measured on MRAppMaster after a full collection: with few tasks, 219 MiB are resident, of which 61 MiB
+	// are heap and 21 MiB live objects, so that 179 MiB is the least it can live in. Live objects grow by 15.5 kB for
+	// each task that has run (60 of them; one that still waits takes 1.6 kB).
 	MasterBase    int64   // MiB
 	MasterPerTask float64 // bytes
 
-	// Spark. SparkReserved is the 300 MiB Spark sets aside, SparkFraction spark.memory.fraction (0.6),
+	// Spark. SparkReserved is the 300 MiB that Spark sets aside, SparkFraction spark.memory.fraction (0.6),
 	// SparkOverhead spark.executor.memoryOverheadFactor (0.10), at least SparkMinOverhead (384 MiB).
 	SparkReserved    int64 // MiB
 	SparkFraction    float64
 	SparkOverhead    float64
 	SparkMinOverhead int64 // MiB
 
-	// Skew. PartitionZipf is the exponent of a job's partition sizes. Derived: words with a Zipf(1)
-	// distribution over a million keys, hashed to ten reduces, give the largest partition 16 % of the
-	// data; so do ten sizes falling with exponent 0.35.
+	// Skew. PartitionZipf is the exponent of a job's partition sizes. Derived: words with a Zipf(1) distribution over a
+	// million keys, hashed to ten reduces, give the largest partition 16 % of the data; so do ten sizes that fall with
+	// exponent 0.35.
 	PartitionZipf float64
-	// Noise is the standard deviation of the logarithm of like tasks' processor time. Measured: 0.070, eight
-	// wordcount maps of equal size. What production clusters show beyond it (Mantri, OSDI 2010: tasks of one
-	// phase that take 1.5 times the median and more) comes from skew, contention and slow nodes, which are
-	// modelled by themselves.
+	// Noise is the standard deviation of the logarithm of the processor time of like tasks. Measured: 0.070, over eight
+	// wordcount maps of equal size. What production clusters show beyond it (Mantri, OSDI 2010: tasks of one phase that
+	// take 1.5 times the median and more) comes from skew, contention and slow nodes, which are modelled separately.
 	Noise float64
-	// NodeSpread is the same for the speed of nodes of one specification. An assumption, for want of
-	// published figures on private clusters: as much as between tasks. Real stragglers are for SetSpeed.
+	// NodeSpread is the same for the speed of nodes of one specification. It is an assumption, because there are no
+	// published figures on private clusters: as much as between tasks. Use SetSpeed for real stragglers.
 	NodeSpread float64
 
-	// Starts of processes. Measured by jobs that ran alone, see test/hadoop/truth/bed.go: what starting a task's
-	// process takes beyond what its counter says, less what its end does; a master's, from its grant until it can ask
-	// for containers, with Spark's driver in it and outside; an executor's, from its launch until it has registered.
-	// Held against another measurement, from the master's call to the task's first request: 1.4 s on an idle
-	// machine, 3.4 s with four JVMs starting on its two cores; by these figures 1.2 and 3.3 s. They are core-seconds of
-	// the node's own cores: a slower node stands for older software as well, and in Hadoop 0.20 a task's JVM took around a
-	// second to start on the machines of its time (White, Hadoop: The Definitive Guide, Task JVM Reuse).
+	// Process starts. Measured on jobs that ran alone, see test/hadoop/truth/bed.go. For a task: what starting its
+	// process takes beyond what its counter says, less what its end takes. For a master: from its grant until it can
+	// ask for containers, with Spark's driver in it and outside. For an executor: from its launch until it has
+	// registered. Compared with another measurement, from the master's call to the task's first request: 1.4 s on an
+	// idle machine, 3.4 s with four JVMs starting on its two cores; these figures give 1.2 and 3.3 s. They are
+	// core-seconds of the node's own cores: a slower node also stands for older software, and in Hadoop 0.20 a task's
+	// JVM took around a second to start on the machines of its time (White, Hadoop: The Definitive Guide, Task JVM
+	// Reuse).
 	TaskStart, MasterStart, SparkMasterStart, DriverStart, ExecutorStart Start
 
-	// Costs of acting. SuspendCost is iKayak's 2.7 s for suspending and resuming a JVM, paid at the
-	// resume; ResizeCost its 45 to 55 ms for a reconfiguration.
+	// Costs of actions. SuspendCost is iKayak's 2.7 s for suspending and resuming a JVM, charged at the resume;
+	// ResizeCost is its 45 to 55 ms for a reconfiguration.
 	SuspendCost, ResizeCost heddle.Span
 
-	// Batches of the shuffle (DESIGN.md). Numerical, not physical: they trade exactness for time.
-	BatchFloor, BatchOfRest float64     // a batch of map output is fetched when it is this share of all, or of what is to come
-	PullDrift               float64     // a job's load on its sources is set anew when its readers come or go, and when it has moved by this share …
+	// Shuffle batches (DESIGN.md). These are numerical, not physical: they trade exactness for time.
+	BatchFloor, BatchOfRest float64     // a batch of map output is fetched when it is this fraction of all, or of what is to come
+	PullDrift               float64     // a job's load on its sources is set anew when its readers come or go, and when it has moved by this fraction …
 	PullEvery               heddle.Span // … but not more often than this for each source
 
 	Programs map[string]Program
-	Mean     Program // of unknown programs: the mean of the measured ones per byte
+	Mean     Program // for unknown programs: the mean of the measured ones per byte
 }
 
-// A Start is what it takes to start a process: processor time, then a wait.
+// A Start is what starting a process takes: processor time, then a wait.
 type Start struct {
 	CPU   float64 // core-seconds of the node's own cores
-	Width float64 // cores that it keeps busy where it has them
+	Width float64 // cores it keeps busy if it has them
 	Rest  heddle.Span
 }
 
-// Alone is how long it takes on idle cores.
+// Alone returns how long the start takes on idle cores.
 func (s *Start) Alone() heddle.Span { return heddle.Seconds(s.CPU/s.Width) + s.Rest }
 
 // A Program is what a piece of software needs. The units are core-seconds of the reference core per
@@ -188,14 +188,15 @@ func DefaultParams() Params {
 	}
 }
 
-// programs returns what each known program needs; every figure measured unless it says otherwise. One that is measured on
-// MapReduce alone needs under Spark the mean of those measured there; pi, which reads nothing, needs its Fixed under both.
+// programs returns what each known program needs. Every figure is measured unless it says otherwise. A program that is
+// only measured on MapReduce needs the mean of those measured on Spark when it runs there; pi, which reads nothing,
+// needs its Fixed under both.
 func programs() map[string]Program {
 	const sortReduce = 1.63 / 129.4 // core-seconds per MiB; also for reduces too small to measure
 	all := map[string]Program{
-		// 12.08 s for 129.4 MiB of random text. Ratio is derived, random text having a thousand words only:
-		// Heaps' law for English, 44·n^0.49 distinct words (Manning et al., Introduction to Information
-		// Retrieval, 5.1.1), of a split's 22 million, at 12 bytes each.
+		// 12.08 s for 129.4 MiB of random text. Ratio is derived, because random text has only a thousand words: Heaps'
+		// law for English gives 44·n^0.49 distinct words (Manning et al., Introduction to Information Retrieval, 5.1.1)
+		// of a split's 22 million, at 12 bytes each.
 		"wordcount": {Map: 12.08 / 129.4, Reduce: sortReduce, Ratio: 0.016, Result: 1},
 		// 1.14 s for 129.4 MiB; 28 bytes of map output.
 		"grep": {Map: 1.14 / 129.4, Reduce: sortReduce, Ratio: 1e-6, Result: 1},
@@ -205,8 +206,8 @@ func programs() map[string]Program {
 		"terasort": {Map: 5.32 / 129.0, Reduce: 7.13 / 387, Ratio: 1.032, Result: 0.969},
 		// 0.95 s to write 129.4 MiB.
 		"randomwriter": {Map: 0.95 / 129.4, Reduce: sortReduce, Ratio: 1, Result: 1},
-		// Derived: Coupling's job 3 (QuasiMonteCarlo, 5 maps) took 0.8 min at its fastest, of which about 20 s
-		// go to starting master and containers; the rest is the map, on cores 0.12 times the reference (a
+		// Derived: Coupling's job 3 (QuasiMonteCarlo, 5 maps) took 0.8 min at its fastest, of which about 20 s go to
+		// starting the master and containers. The rest is the map, on cores of 0.12 times the reference speed (a
 		// WordCount map of 62.5 MiB took 48.5 s there).
 		"pi": {Fixed: 3, Reduce: sortReduce, Ratio: 1e-6, Result: 1},
 		// MLlib, 20 dimensions as text, 10 centres: 1.68 s for 64.1 MiB of text, 68.7 MiB in memory, 0.26 s an
@@ -228,7 +229,7 @@ func programs() map[string]Program {
 	return all
 }
 
-// mean averages the programs that read, those of Spark for Spark's figures.
+// mean averages the programs that read input; for Spark's figures, those measured on Spark.
 func mean(all map[string]Program) Program {
 	var m Program
 	for _, name := range [...]string{"wordcount", "grep", "sort", "terasort"} {
@@ -248,7 +249,7 @@ func mean(all map[string]Program) Program {
 	return m
 }
 
-// program returns what a job's program needs; of one that is not known, the mean.
+// program returns what a job's program needs; for an unknown one, the mean.
 func (p *Params) program(name string) Program {
 	known, _ := workload.Program(name)
 	if q, ok := p.Programs[known]; ok {

@@ -1,13 +1,13 @@
 package world
 
-// flush computes the rates that follow from what changed since the last time:
+// flush computes the rates that follow from what has changed since the last call:
 //
-//  1. every node shares itself among all that touches it, as if nothing else limited a stage;
+//  1. every node shares itself among everything that touches it, as if nothing else limited a stage;
 //  2. a stage on several nodes gets the least of what they allow;
-//  3. every node shares what those leave among the stages that are on it alone.
+//  3. every node shares what those stages leave among the stages that are on it alone.
 //
-// So a stage depends on the nodes it touches and on nothing farther, a change travels one step, and the
-// rates are a function of what runs where, not of the order in which it came there.
+// So a stage depends only on the nodes it touches, a change travels one step, and the rates are a function of what runs
+// where, not of the order in which it got there.
 func (w *World) flush() {
 	if len(w.dirty) == 0 && len(w.pulls) == 0 {
 		return
@@ -47,7 +47,7 @@ func (w *World) flush() {
 	}
 }
 
-// renewPeaks computes the peaks of the stages at home on a node whose limits changed.
+// renewPeaks computes the peaks of the stages at home on a node whose limits have changed.
 func (w *World) renewPeaks(i int32) {
 	n := &w.nodes[i]
 	n.stale = false
@@ -58,8 +58,8 @@ func (w *World) renewPeaks(i int32) {
 	}
 }
 
-// allow is step 1: it shares the whole node and tells stages that other nodes limit too, and the sources
-// that are read from here, what they could have.
+// allow is step 1: it shares the whole node, and tells the stages that other nodes limit too, and the sources read from
+// here, what they could have.
 func (w *World) allow(i int32) {
 	n := &w.nodes[i]
 	some := len(n.pulled) > 0
@@ -117,8 +117,8 @@ func (w *World) claim(f *fill, n *node, u user) {
 	}
 }
 
-// setCapacity sets what a node has for the claims in the fill. Streams that could not take a hundredth
-// of the disk do not move its heads.
+// setCapacity sets what a node has for the claims in the fill. Streams that could not take a hundredth of the disk do
+// not move its heads.
 func (w *World) setCapacity(n *node) {
 	f := &w.fill
 	n.streams = 0
@@ -137,7 +137,7 @@ func (w *World) setCapacity(n *node) {
 	}
 }
 
-// shift notes that the rate of a stage on several nodes may change.
+// shift records that the rate of a stage on several nodes may change.
 func (w *World) shift(i int32) {
 	if a := &w.acts[i]; !a.moved {
 		a.moved = true
@@ -168,7 +168,7 @@ func (w *World) move(i int32) {
 	}
 }
 
-// divide is step 3, and books the node's use.
+// divide is step 3; it also records the node's use.
 func (w *World) divide(i int32) {
 	n := &w.nodes[i]
 	w.settle(n)
@@ -206,8 +206,8 @@ func (w *World) divide(i int32) {
 	w.byNode.set(i, first)
 }
 
-// reserve takes what stages on several nodes and the readers of sources use out of the capacity. It
-// returns the streams on the disk with the sources', what it transfers with them, and what is used.
+// reserve subtracts what stages on several nodes and the readers of sources use from the capacity. It returns the
+// number of streams on the disk, including the sources', what the disk transfers with them, and what is used.
 func (w *World) reserve(n *node) (streams, rated, cpu, disk float64) {
 	f := &w.fill
 	streams = n.streams

@@ -11,20 +11,20 @@ const (
 	numR
 )
 
-// A claim is one stage's part in a fill: how much of each resource a rate of 1 takes, its weight at each,
-// and the highest rate it can use. The result is rate.
+// A claim is one stage's part in a fill: how much of each resource a rate of 1 takes, its weight for each, and the
+// highest rate it can use. The result is rate.
 type claim struct {
 	need, weight [numR]float64
 	peak         float64
 	rate         float64
-	fair         float64 // the rate that equal division would give
+	fair         float64 // the rate under equal division
 	done         bool
 }
 
-// A fill shares the resources of one node out, max-min: every claim first gets what equal division (by
-// weight) of each resource would let it do; then all grow in proportion to that until they reach their
-// peak or a resource they need is used up, and the others go on. So nobody gets less than by equal
-// division, and nothing is left over that somebody could use.
+// A fill shares out the resources of one node, max-min: every claim first gets what equal division (by weight) of each
+// resource would let it do. Then all claims grow in proportion to that until they reach their peak or a resource they
+// need is used up, and the others go on. So no claim gets less than by equal division, and nothing that a claim could
+// use is left over.
 type fill struct {
 	capacity [numR]float64
 	claims   []claim
@@ -60,7 +60,7 @@ func (f *fill) run() {
 	f.grow()
 }
 
-// grow raises all rates from nothing, as multiples t of the fair ones, until each claim is done.
+// grow raises all rates from zero, as multiples t of the fair ones, until each claim is done.
 func (f *fill) grow() {
 	left, open := f.capacity, 0
 	for i := range f.claims {

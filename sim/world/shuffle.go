@@ -2,14 +2,14 @@ package world
 
 import "heddle"
 
-// A pool is the data that the tasks of a job left on the nodes for its other tasks to read: map output, or
-// a Spark job's shuffle files.
+// A pool is the data that the tasks of a job have left on the nodes for its other tasks to read: map output, or a Spark
+// job's shuffle files.
 //
-// A reader fetches from all nodes at once, so exact flows would be one per reader and node. Instead, a
-// reader is one stage on its own node, every source is one claim on its node, and the pool couples them
-// by one number, throttle: what fraction of what the readers could receive the sources can send. It is
-// computed anew when the readers' demand has moved by Params.PullDrift, at most once in Params.PullEvery
-// for each source. Readers read from all sources in proportion to what lies there.
+// A reader fetches from all nodes at once, so exact flows would be one per reader and node. Instead, a reader is one
+// stage on its own node, every source is one claim on its node, and the pool couples them by one number, throttle: the
+// fraction of what the readers could receive that the sources can send. It is recomputed when the readers' demand has
+// moved by Params.PullDrift, at most once in Params.PullEvery for each source. Readers read from all sources in
+// proportion to the bytes there.
 type pool struct {
 	total float64 // bytes
 	src   []source
@@ -17,7 +17,7 @@ type pool struct {
 	racks []float64       // bytes by rack; nil without uplinks
 
 	copying  []int32 // stages that read
-	want     float64 // bytes/s they could receive, about
+	want     float64 // bytes/s they could receive, approximately
 	demand   float64 // the same when throttle was computed
 	throttle float64
 	pulledAt heddle.Time
@@ -37,12 +37,12 @@ type source struct {
 	streams float64
 	grant   float64 // bytes/s the node allows
 	basis   float64 // the same when throttle was computed
-	from    float64 // in the node's page cache, what was left first begins,
-	to      float64 // and what was left last ends
-	cold    float64 // part of what is read that is not in memory
+	from    float64 // in the node's page cache: where the first output left begins
+	to      float64 // and where the last one ends
+	cold    float64 // fraction of what is read that is not in memory
 	near    float64 // bytes/s that readers on the node itself could receive, from all sources
-	away    float64 // part of what is read that other nodes receive
-	pos     int32   // in node.pulled, -1 when nobody reads
+	away    float64 // fraction of what is read that other nodes receive
+	pos     int32   // in node.pulled, -1 if nothing reads from it
 }
 
 func (w *World) newPool() *pool {
@@ -54,7 +54,7 @@ func (w *World) newPool() *pool {
 	return p
 }
 
-// leave adds bytes on a node; less than nothing takes them away.
+// leave adds bytes on a node; a negative number removes them.
 func (w *World) leave(p *pool, node int32, bytes float64) {
 	k, ok := p.at[node]
 	if !ok {
@@ -74,7 +74,7 @@ func (w *World) leave(p *pool, node int32, bytes float64) {
 	}
 }
 
-// share is the part of the pool on a node.
+// share returns the fraction of the pool on a node.
 func (p *pool) share(node int32) float64 {
 	if k, ok := p.at[node]; ok && p.total > 0 {
 		return p.src[k].bytes / p.total
@@ -82,7 +82,7 @@ func (p *pool) share(node int32) float64 {
 	return 0
 }
 
-// coldAt is the part of what lies on a node that is not in memory.
+// coldAt returns the fraction of the pool's data on a node that is not in memory.
 func (p *pool) coldAt(node int32) float64 {
 	if k, ok := p.at[node]; ok {
 		return p.src[k].cold
@@ -90,8 +90,8 @@ func (p *pool) coldAt(node int32) float64 {
 	return 1
 }
 
-// drift asks for the sources to be set anew: at once when the first reader comes or the last goes, in due
-// time when their demand or what a source grants has moved.
+// drift schedules a renewal of the sources: at once when the first reader comes or the last goes, otherwise in due time
+// once their demand or what a source grants has moved.
 func (w *World) drift(p *pool) {
 	if p.queued {
 		return
@@ -146,7 +146,7 @@ func (w *World) pull(p *pool) {
 	w.crossPool(p)
 }
 
-// setPulled puts a source into its node's list, or takes it out.
+// setPulled adds a source to its node's list, or removes it.
 func (w *World) setPulled(p *pool, k int32, on bool) {
 	s := &p.src[k]
 	n := &w.nodes[s.node]
@@ -165,7 +165,7 @@ func (w *World) setPulled(p *pool, k int32, on bool) {
 	}
 }
 
-// granted notes what a node allows to be read from a source.
+// granted records what a node allows to be read from a source.
 func (w *World) granted(q pulled, rate float64) {
 	p, s := q.pool, &q.pool.src[q.src]
 	s.grant = rate
@@ -175,12 +175,12 @@ func (w *World) granted(q pulled, rate float64) {
 	}
 }
 
-// setThrottle couples the readers to the sources. If each source sends its part at what its node grants,
-// the parts take unlike times; the pace of the whole is their mean by bytes: readers turn to other sources
-// while one is slow, but need all in the end.
+// setThrottle couples the readers to the sources. If each source sends its part at the rate its node grants, the parts
+// take different times. The pace of the whole is their mean by bytes: readers turn to other sources while one is slow,
+// but need all in the end.
 func (w *World) setThrottle(p *pool) {
 	p.pulling = false
-	slowness := 0.0 // seconds for each byte of the whole
+	slowness := 0.0 // seconds per byte of the whole
 	for k := range p.src {
 		if s := &p.src[k]; s.pos >= 0 {
 			s.basis = s.grant

@@ -7,10 +7,10 @@ import (
 	"heddle/workload"
 )
 
-// A partition is a piece of a cached stage's output.
+// A partition is a piece of the output of a stage that caches.
 type partition struct{ stage, index int32 }
 
-// task is the one that makes a partition.
+// task returns the work that makes a partition.
 func (p partition) task() Work {
 	return Work{Kind: heddle.Executor, Stage: p.stage, Index: p.index}
 }
@@ -21,8 +21,8 @@ type cached struct {
 	bytes float64
 }
 
-// startSpark starts a task in its executor. It has one stage: it reads from the file system, from memory
-// or from shuffle files, computes, and writes to memory, shuffle files or the file system, all at once.
+// startSpark starts a task in its executor. It has one stage: it reads from the file system, from memory or from
+// shuffle files, computes, and writes to memory, shuffle files or the file system, all at the same time.
 func (w *World) startSpark(i int32) {
 	t := &w.tasks[i]
 	st, d := t.job.sparkTask(t.work)
@@ -55,7 +55,7 @@ func (w *World) startSpark(i int32) {
 	w.begin(k)
 }
 
-// sparkCPU is the processor time of a task whose input is where it should be.
+// sparkCPU returns the processor time of a task whose input is where it should be.
 func (w *World) sparkCPU(j *job, st *workload.Stage, d *workload.Task, k Work) float64 {
 	per := j.prog.Shuffle
 	if st.Cached {
@@ -71,7 +71,7 @@ func (j *job) sparkTask(k Work) (*workload.Stage, *workload.Task) {
 	return st, &st.Tasks[k.Index]
 }
 
-// sink is where a stage's output goes; unsaid where that is what it caches.
+// sink returns where a stage's output goes; Unsaid if it goes to the cache.
 func (j *job) sink(st *workload.Stage) workload.Sink {
 	switch {
 	case st.Writes != workload.Unsaid:
@@ -94,7 +94,7 @@ func (j *job) hasChild(id int) bool {
 	return false
 }
 
-// source is the partition that a task of a cached stage reads.
+// source returns the partition that a task of a cached stage reads.
 func (j *job) source(k Work) (partition, bool) {
 	s := j.sources[k.Stage]
 	if s == noStage {
@@ -103,7 +103,7 @@ func (j *job) source(k Work) (partition, bool) {
 	return partition{s, k.Index % int32(len(j.def.Spark.Stages[s].Tasks))}, true
 }
 
-// sources are, by stage, whose output those read that read a cache: their nearest ancestors' that cache.
+// sources returns, by stage, whose output a stage that reads a cache reads: that of its nearest ancestor that caches.
 func sources(stages []workload.Stage) []int32 {
 	out := make([]int32, len(stages))
 	for i := range stages {
@@ -115,7 +115,7 @@ func sources(stages []workload.Stage) []int32 {
 	return out
 }
 
-// nearestCached is the nearest ancestor of a stage that caches.
+// nearestCached returns the nearest ancestor of a stage that caches.
 func nearestCached(stages []workload.Stage, of int32) int32 {
 	seen := make([]bool, len(stages))
 	next := []int32{of}
@@ -137,8 +137,8 @@ func nearestCached(stages []workload.Stage, of int32) int32 {
 	return noStage
 }
 
-// readCached reads a partition from the own memory, which costs nothing; from another executor's, through
-// the network; or, where it is in none, computes it again from the file system and keeps it.
+// readCached reads a partition from the executor's own memory, which costs nothing; from another executor's memory,
+// over the network; or, if no executor has it, computes it again from the file system and keeps it.
 func (w *World) readCached(a *act, t *task, in float64) {
 	p, ok := t.job.source(t.work)
 	if !ok {
@@ -163,7 +163,7 @@ func (w *World) readCached(a *act, t *task, in float64) {
 	}
 }
 
-// cacheSize is what a partition takes in memory.
+// cacheSize returns the memory that a partition takes.
 func (w *World) cacheSize(j *job, st *workload.Stage, d *workload.Task) float64 {
 	if d.Output > 0 && j.sink(st) == workload.Unsaid {
 		return float64(d.Output)
@@ -182,9 +182,9 @@ func (w *World) sparkDone(t *task) {
 	}
 }
 
-// keep puts a partition into the executor's storage, at the expense of those of other stages that were used least
-// recently. Where these do not make room for it, it is not kept: no partition takes the place of another one of its stage,
-// as in Spark's MemoryStore.
+// keep puts a partition into the executor's storage, evicting the least recently used partitions of other stages. If
+// these do not make enough room, it is not kept: a partition never replaces another of its own stage, as in Spark's
+// MemoryStore.
 func (w *World) keep(t *task, p partition, bytes float64) {
 	c := &w.conts[t.cont]
 	room := w.storage(c) - bytes
@@ -198,7 +198,7 @@ func (w *World) keep(t *task, p partition, bytes float64) {
 	w.executorDemand(t.cont)
 }
 
-// use makes a partition the one used last.
+// use makes a partition the most recently used one.
 func (c *container) use(p partition) {
 	for k, e := range c.cache {
 		if e.partition == p {
@@ -209,7 +209,7 @@ func (c *container) use(p partition) {
 	}
 }
 
-// storedOf is how many bytes of a stage's partitions an executor holds.
+// storedOf returns how many bytes of a stage's partitions an executor holds.
 func (c *container) storedOf(stage int32) (bytes float64) {
 	for _, e := range c.cache {
 		if e.stage == stage {
@@ -222,7 +222,8 @@ func (c *container) storedOf(stage int32) (bytes float64) {
 // noStage is the stage of no partition.
 const noStage = -1
 
-// evict drops partitions until no more than room bytes are stored, where there is no room all of them; those of one stage stay.
+// evict drops partitions until at most room bytes are stored, or all if there is no room. The partitions of stage stays
+// are not dropped.
 func (w *World) evict(c *container, room float64, stays int32) {
 	j := w.job(c.job)
 	c.cache = slices.DeleteFunc(c.cache, func(e cached) bool {
@@ -237,7 +238,7 @@ func (w *World) evict(c *container, room float64, stays int32) {
 	})
 }
 
-// Cached returns the executor in whose memory the partition is that a task of a cached stage reads; 0 where it is in none.
+// Cached returns the executor that has in memory the partition that a task of a cached stage reads; 0 if none has it.
 func (w *World) Cached(j JobID, k Work) heddle.ContainerID {
 	p, ok := w.reads(j, k)
 	if !ok {
@@ -246,13 +247,14 @@ func (w *World) Cached(j JobID, k Work) heddle.ContainerID {
 	return w.jobs[j].cached[p]
 }
 
-// Source returns the task whose output a task of a cached stage reads, and of which it computes again what is in no memory.
+// Source returns the task whose output a task of a cached stage reads, and whose work it repeats for what is not in
+// memory.
 func (w *World) Source(j JobID, k Work) (source Work, ok bool) {
 	p, ok := w.reads(j, k)
 	return p.task(), ok
 }
 
-// reads is the partition that work of a job reads; not ok where it reads none, or the job is over.
+// reads returns the partition that a piece of a job's work reads; ok is false if it reads none or the job is over.
 func (w *World) reads(j JobID, k Work) (partition, bool) {
 	of := w.job(j)
 	if of == nil || k.Kind != heddle.Executor {
@@ -261,7 +263,7 @@ func (w *World) reads(j JobID, k Work) (partition, bool) {
 	return of.source(k)
 }
 
-// storage is how many bytes an executor can cache: what the job says, in proportion to its limit, or
+// storage returns how many bytes an executor can cache: what the job says, in proportion to the executor's limit, or
 // Spark's unified memory in the heap that its container leaves.
 func (w *World) storage(c *container) float64 {
 	told, limit := c.told[heddle.Memory], min(c.told[heddle.Memory], c.limit[heddle.Memory])
@@ -272,8 +274,7 @@ func (w *World) storage(c *container) float64 {
 	return w.p.SparkFraction * float64(max(0, limit-overhead-w.p.SparkReserved)) * mib
 }
 
-// executorDemand is what an executor would like to hold: what is set aside, what it caches and what its
-// tasks state.
+// executorDemand sets what an executor would like to hold: what is set aside, what it caches and what its tasks state.
 func (w *World) executorDemand(i int32) {
 	c := &w.conts[i]
 	m := w.p.SparkReserved + int64(c.stored/mib)

@@ -14,14 +14,14 @@ type act struct {
 	on     bool // has its claims on the nodes
 	moved  bool // in World.moved
 	cpu    float64
-	mult   float64 // how much more processor and disk it takes for want of memory
+	mult   float64 // factor by which a lack of memory raises processor and disk needs
 	weight float64 // of its claim on a busy processor
-	width  float64 // cores that it can keep busy
-	fetch  float64 // weight of its receiving: connections
-	rate   float64 // of left, per second
-	peak   float64 // the highest rate this stage can have when alone
-	pool   *pool   // of a stage that reads what others left on many nodes
-	legs   [4]leg  // at home, where it reads, and at two where it writes
+	width  float64 // cores it can keep busy
+	fetch  float64 // weight for receiving: connections
+	rate   float64 // change of left per second
+	peak   float64 // the highest rate this stage can have alone
+	pool   *pool   // for a stage that reads what others left on many nodes
+	legs   [4]leg  // at home, where it reads, and at up to two nodes where it writes
 
 	left    float64 // 1 at the start, 0 at the end
 	since   heddle.Time
@@ -30,18 +30,18 @@ type act struct {
 	cont    int32
 	poolPos int32
 	reads   float64 // bytes from the pool
-	own     float64 // bytes at home that are of the task's own files, not of the file system's
+	own     float64 // bytes at home of the task's own files, not of the file system
 	seq     int64
 	paths   [2]path // over uplinks
 }
 
-// add gives a stage a part on another node.
+// add gives a stage a leg on another node.
 func (a *act) add(g leg) {
 	a.legs[a.nlegs] = g
 	a.nlegs++
 }
 
-// spill gives a stage bytes that it writes to its task's own files, and bytes that it reads of them from the disk.
+// spill adds bytes that a stage writes to its task's own files, and bytes of them that it reads from the disk.
 func (a *act) spill(writes, reads float64) {
 	g := &a.legs[0]
 	g.disk += writes + reads
@@ -54,15 +54,15 @@ type leg struct {
 	node          int32
 	pos           int32 // in node.users
 	disk, in, out float64
-	writes        float64 // of the disk's, those that are written
+	writes        float64 // the written part of disk
 	passes        float64 // what goes through the page cache
 	share         float64 // the rate this node would allow
 }
 
-// shared reports whether other nodes have a say in the rate.
+// shared reports whether other nodes influence the rate.
 func (a *act) shared() bool { return a.nlegs > 1 || a.pool != nil }
 
-// slot returns a place in a list: one that was freed, as it was left, or a new one at the end.
+// slot returns a place in a list: a freed one, as it was left, or a new one at the end.
 func slot[T any](free *[]int32, all *[]T) int32 {
 	if n := len(*free); n > 0 {
 		i := (*free)[n-1]
@@ -105,7 +105,7 @@ func (w *World) plug(i int32) {
 	w.setPeak(i)
 }
 
-// unplug takes them away, keeping what is left to do.
+// unplug removes a stage's claims and keeps what is left to do.
 func (w *World) unplug(i int32) {
 	a := &w.acts[i]
 	if !a.on {
@@ -149,8 +149,8 @@ func (w *World) free(i int32) {
 	w.freeA = append(w.freeA, i)
 }
 
-// setPeak computes the highest rate a stage can have: the cores that it keeps busy, its container's quota, the
-// full disk and network of each node it touches, its part of the uplinks.
+// setPeak computes the highest rate a stage can have: from the cores it can keep busy, its container's quota, the full
+// disk and network of each node it touches, and its part of the uplinks.
 func (w *World) setPeak(i int32) {
 	a := &w.acts[i]
 	n := &w.nodes[a.home]
@@ -170,7 +170,7 @@ func (w *World) setPeak(i int32) {
 		peak = least(peak, at.nic, g.in)
 		peak = least(peak, at.nic, g.out)
 	}
-	if a.pool != nil { // what lies here comes from this disk
+	if a.pool != nil { // what is on this node comes from this disk
 		here := a.reads - a.legs[0].in
 		if w.fx.PageCache {
 			here *= a.pool.coldAt(a.home)
@@ -187,7 +187,7 @@ func (w *World) setPeak(i int32) {
 	}
 }
 
-// cpuNeed is the core-seconds a whole stage takes on its node.
+// cpuNeed returns the core-seconds that a whole stage takes on its node.
 func (w *World) cpuNeed(a *act, n *node) float64 { return a.cpu * a.mult * n.swap / n.speed }
 
 func least(peak, capacity, need float64) float64 {
@@ -197,7 +197,7 @@ func least(peak, capacity, need float64) float64 {
 	return peak
 }
 
-// progress brings what is left of a stage up to now.
+// progress updates what is left of a stage to now.
 func (w *World) progress(i int32) {
 	a := &w.acts[i]
 	if a.since == w.now {
@@ -209,7 +209,7 @@ func (w *World) progress(i int32) {
 	w.account(a, did)
 }
 
-// account books the processor time of a part of a stage to its container.
+// account charges the processor time of a part of a stage to its container.
 func (w *World) account(a *act, did float64) {
 	if a.task < 0 {
 		return
@@ -218,7 +218,7 @@ func (w *World) account(a *act, did float64) {
 	c.cpuUsed += float64(did * w.cpuNeed(a, &w.nodes[a.home]))
 }
 
-// setRate changes the rate of a stage and with it its end.
+// setRate changes the rate of a stage, and with it its end.
 func (w *World) setRate(i int32, rate float64) {
 	a := &w.acts[i]
 	if rate == a.rate && a.end != never {
@@ -232,7 +232,7 @@ func (w *World) setRate(i int32, rate float64) {
 	}
 }
 
-// endStages ends the stages that are at their end on a node, and lets their tasks go on.
+// endStages ends the stages on a node that have reached their end, and lets their tasks go on.
 func (w *World) endStages(n int32, done []Done) []Done {
 	w.byNode.remove(n)
 	w.ending = w.ending[:0]
@@ -249,7 +249,7 @@ func (w *World) endStages(n int32, done []Done) []Done {
 	w.touch(n)
 	for _, i := range w.ending {
 		a := &w.acts[i]
-		if a.end > w.now { // a flusher that was given more meanwhile
+		if a.end > w.now { // a flusher that was given more in the meantime
 			continue
 		}
 		w.account(a, a.left)

@@ -2,16 +2,16 @@ package world
 
 import "heddle"
 
-// DiskStats sums what a node's disk did, as iostat does.
+// DiskStats sums up what a node's disk did, as iostat does.
 type DiskStats struct {
-	Busy     float64 // seconds, weighted by how much of the disk was in use
-	IOWait   float64 // seconds of that with idle processors, weighted by both
+	Busy     float64 // seconds, weighted by the fraction of the disk in use
+	IOWait   float64 // seconds of Busy with idle processors, weighted by both
 	Requests float64
-	Service  float64 // seconds of service of all requests; by Requests: svctm
-	Await    float64 // seconds from request to end of all requests; by Requests: await
+	Service  float64 // seconds of service of all requests; divided by Requests: svctm
+	Await    float64 // seconds from request to end of all requests; divided by Requests: await
 }
 
-// CPUUsed returns the processor time used so far by all tasks, in core-seconds: each second a core worked
+// CPUUsed returns the processor time that all tasks have used so far, in core-seconds: each second that a core worked
 // counts, however fast the core.
 func (w *World) CPUUsed(now heddle.Time) float64 {
 	w.at(now)
@@ -24,7 +24,7 @@ func (w *World) CPUUsed(now heddle.Time) float64 {
 	return sum
 }
 
-// NodeCPUUsed returns the processor time used so far on a node, in core-seconds. It only looks: asking does not move the
+// NodeCPUUsed returns the processor time used so far on a node, in core-seconds. It is read-only: it does not move the
 // clock.
 func (w *World) NodeCPUUsed(now heddle.Time, id heddle.NodeID) float64 {
 	if !w.known(id) {
@@ -34,20 +34,20 @@ func (w *World) NodeCPUUsed(now heddle.Time, id heddle.NodeID) float64 {
 	return n.cpuDone + float64(n.cpuRate*now.Since(n.since).Seconds())
 }
 
-// MemoryUsed returns the memory that processes held so far, in MiB·s: what is resident, not what limits allow. It
-// only looks.
+// MemoryUsed returns the memory that processes have held so far, in MiB·s: what is resident, not what limits allow. It
+// is read-only.
 func (w *World) MemoryUsed(now heddle.Time) float64 {
 	return w.filled + float64(w.resident)*now.Since(w.filledAt).Seconds()
 }
 
-// MemoryFilled returns for how many seconds so far all memory of all nodes would have been in use, as sar counts it: by the
-// system, by processes and by page caches. It only looks.
+// MemoryFilled returns for how many seconds so far all memory of all nodes would have been in use, as sar counts it: by
+// the system, by processes and by page caches. It is read-only.
 func (w *World) MemoryFilled(now heddle.Time) float64 {
 	kept := w.kept + float64(w.cached*now.Since(w.keptAt).Seconds())
 	return float64(w.p.ReservedMemory*heddle.Span(now).Seconds()) + (w.MemoryUsed(now)+kept/mib)/float64(w.memory)
 }
 
-// Disk returns what a node's disk did so far.
+// Disk returns what a node's disk has done so far.
 func (w *World) Disk(now heddle.Time, id heddle.NodeID) DiskStats {
 	w.at(now)
 	w.flush()
@@ -58,8 +58,8 @@ func (w *World) Disk(now heddle.Time, id heddle.NodeID) DiskStats {
 	return w.nodes[id].stats
 }
 
-// DiskBusy returns for how many seconds a node's disk was busy so far, weighted by how much of it was in use. It only looks:
-// asking does not move the clock.
+// DiskBusy returns for how many seconds a node's disk has been busy so far, weighted by the fraction of it in use. It
+// is read-only: it does not move the clock.
 func (w *World) DiskBusy(now heddle.Time, id heddle.NodeID) float64 {
 	if !w.known(id) {
 		return 0
@@ -68,8 +68,8 @@ func (w *World) DiskBusy(now heddle.Time, id heddle.NodeID) float64 {
 	return n.stats.Busy + float64(n.diskShare()*now.Since(n.since).Seconds())
 }
 
-// Usage returns the processor time a container used since the last call, on average, in milli-vcores of
-// its node, and the memory it holds, in MiB.
+// Usage returns the mean processor time that a container has used since the last call, in milli-vcores of its node, and
+// the memory it holds, in MiB.
 func (w *World) Usage(now heddle.Time, c heddle.ContainerID) (cpu, memory int64) {
 	w.at(now)
 	w.flush()
@@ -91,9 +91,8 @@ func (w *World) Usage(now heddle.Time, c heddle.ContainerID) (cpu, memory int64)
 	return cpu, k.held
 }
 
-// Consumed returns the processor time a container used so far, in vcore-seconds of its node, and the
-// memory it holds, in MiB. It only looks: unlike [World.Usage], asking moves neither the clock nor what
-// is asked next.
+// Consumed returns the processor time that a container has used so far, in vcore-seconds of its node, and the memory it
+// holds, in MiB. It is read-only: unlike [World.Usage], it changes neither the clock nor the result of the next call.
 func (w *World) Consumed(now heddle.Time, c heddle.ContainerID) (vcoreSeconds float64, memory int64) {
 	i, ok := w.byID[c]
 	if !ok {
@@ -112,8 +111,8 @@ func (w *World) Consumed(now heddle.Time, c heddle.ContainerID) (vcoreSeconds fl
 	return used / n.cores * float64(n.total[heddle.CPU]) / 1000, k.held
 }
 
-// Progress returns what a container is doing and how far its task is, weighted as MapReduce does: two
-// thirds of a map before the sort if it has one, a third of a reduce each for copy, sort and reduce.
+// Progress returns the phase of a container and the progress of its task, weighted as in MapReduce: two thirds of a map
+// before the sort if it has one, a third of a reduce each for copy, sort and reduce.
 func (w *World) Progress(now heddle.Time, c heddle.ContainerID) (heddle.Phase, float64) {
 	w.at(now)
 	w.flush()

@@ -2,7 +2,7 @@ package world
 
 import "heddle"
 
-// Steps of a task.
+// The steps of a task.
 const (
 	stepMap = iota
 	stepSpill
@@ -26,9 +26,9 @@ type task struct {
 
 	demand int64 // MiB it would like at its peak
 
-	mark float64 // in the node's page cache, when it began
+	mark float64 // position in the node's page cache when it began
 
-	// A map's second stage: what it takes, and what of the bytes it reads again.
+	// A map's second stage: what it takes, and which of the bytes it reads again.
 	spillCPU, spillDisk, spillRead float64
 
 	// A reduce.
@@ -36,9 +36,9 @@ type task struct {
 	waiting             int32   // place in job.waiting, -1 when not
 }
 
-// Run starts a piece of work in an open container; an executor runs several at once. Hosts are the nodes
-// that hold its input, the workload's mapped to this cluster or as placed by the caller; none means that
-// it is at hand wherever the work runs.
+// Run starts a piece of work in an open container; an executor runs several at once. Hosts are the nodes that hold its
+// input, those of the workload mapped to this cluster or those the caller placed. Without hosts, the input is at hand
+// wherever the work runs.
 func (w *World) Run(now heddle.Time, k Work, hosts []heddle.NodeID) {
 	w.at(now)
 	c, ok := w.byID[k.Container]
@@ -80,7 +80,7 @@ func (j *job) has(k Work) bool {
 		}
 	case heddle.Other:
 		n = len(j.def.Other)
-	case heddle.AM: // the master's own, not a task
+	case heddle.AM: // the master itself, not a task
 	}
 	return k.Index >= 0 && int(k.Index) < n
 }
@@ -95,7 +95,8 @@ func (w *World) watch(i int32) {
 	}
 }
 
-// begin starts a stage of a task, unless its container is suspended: then it starts when it is resumed.
+// begin starts a stage of a task, unless its container is suspended: then the stage starts when the container is
+// resumed.
 func (w *World) begin(a int32) {
 	t := &w.tasks[w.acts[a].task]
 	w.acts[a].mult = w.lacking(&w.conts[t.cont], w.wants(t))
@@ -105,7 +106,7 @@ func (w *World) begin(a int32) {
 	}
 }
 
-// setMult follows a change of the limit.
+// setMult adapts a task's stage to a change of the limit.
 func (w *World) setMult(i int32) {
 	t := &w.tasks[i]
 	if t.act < 0 {
@@ -121,7 +122,7 @@ func (w *World) setMult(i int32) {
 	}
 }
 
-// wants is the memory a task would like now: a reduce's grows as it copies.
+// wants returns the memory a task would like now; a reduce's grows as it copies.
 func (w *World) wants(t *task) int64 {
 	switch {
 	case t.work.Kind == heddle.Executor:
@@ -133,7 +134,7 @@ func (w *World) wants(t *task) int64 {
 	return t.demand
 }
 
-// endTask takes a task out of the world.
+// endTask removes a task from the world.
 func (w *World) endTask(i int32) {
 	t := &w.tasks[i]
 	if t.act >= 0 {
@@ -196,8 +197,8 @@ func (w *World) stageDone(i int32, done []Done) []Done {
 	return append(done, d)
 }
 
-// readFrom lets a stage read bytes of a file: from the own disk where a replica is, else from the nearest
-// node that holds one, through both networks, at the price of receiving.
+// readFrom makes a stage read bytes of a file: from its own disk if a replica is there, else from the nearest node that
+// holds one, through both networks, at the cost of receiving.
 func (w *World) readFrom(a *act, t *task, bytes float64, hosts []heddle.NodeID) {
 	if bytes <= 0 {
 		return
@@ -213,7 +214,7 @@ func (w *World) readFrom(a *act, t *task, bytes float64, hosts []heddle.NodeID) 
 	w.receive(a, src, bytes, bytes)
 }
 
-// receive lets a stage receive bytes from a node, of which so many come from its disk.
+// receive makes a stage receive bytes from a node, of which disk come from that node's disk.
 func (w *World) receive(a *act, src int32, bytes, disk float64) {
 	a.legs[0].in += bytes
 	a.cpu += float64(bytes * w.p.NetCPU)
@@ -221,7 +222,7 @@ func (w *World) receive(a *act, src int32, bytes, disk float64) {
 	w.overRacks(a, src, a.home, bytes)
 }
 
-// overRacks notes bytes that leave a rack.
+// overRacks records bytes that leave a rack.
 func (w *World) overRacks(a *act, src, dst int32, bytes float64) {
 	from, to := w.nodes[src].rack, w.nodes[dst].rack
 	if from == to || w.racks[from].uplink <= 0 {
@@ -231,8 +232,8 @@ func (w *World) overRacks(a *act, src, dst int32, bytes float64) {
 	a.npath++
 }
 
-// nearest chooses whom to read from: the node itself, one in its rack, any; among equals the turn goes
-// round by number. With no replica on a live node the data count as at hand.
+// nearest chooses the node to read from: the node itself, else one in its rack, else any; among equal ones the choice
+// rotates by number. Without a replica on a live node, the data count as at hand.
 func (w *World) nearest(node int32, hosts []heddle.NodeID, number int32) (int32, heddle.Locality) {
 	best, equals := heddle.OffSwitch+1, uint32(0)
 	for _, h := range hosts {
@@ -259,7 +260,7 @@ func (w *World) nearest(node int32, hosts []heddle.NodeID, number int32) (int32,
 	return node, heddle.NodeLocal
 }
 
-// distance is how far a host is; beyond OffSwitch when it is down or none.
+// distance returns how far a host is; beyond OffSwitch if it is down or there is none.
 func (w *World) distance(node int32, h heddle.NodeID) heddle.Locality {
 	switch {
 	case !w.known(h) || !w.nodes[h].up:
@@ -272,8 +273,8 @@ func (w *World) distance(node int32, h heddle.NodeID) heddle.Locality {
 	return heddle.OffSwitch
 }
 
-// writeOut lets a stage write a file: to the own disk, and on to the other replicas, the second in another
-// rack, the third beside it. Copies smaller than Params.FreeOutput cost nothing.
+// writeOut makes a stage write a file: to its own disk, and on to the other replicas, the second in another rack and
+// the third in that same rack. Copies smaller than Params.FreeOutput cost nothing.
 func (w *World) writeOut(a *act, t *task, bytes float64) {
 	a.legs[0].disk += bytes
 	a.legs[0].writes += bytes
@@ -299,7 +300,7 @@ func (w *World) writeOut(a *act, t *task, bytes float64) {
 	}
 }
 
-// replicas is how many copies of a job's output there are.
+// replicas returns how many copies of a job's output there are.
 func (w *World) replicas(j *job) int {
 	if j.def.Replicas > 0 {
 		return min(j.def.Replicas, 3)
@@ -307,7 +308,7 @@ func (w *World) replicas(j *job) int {
 	return min(w.p.Replicas, 3)
 }
 
-// place draws a node for a replica; -1 when a few draws find none.
+// place draws a node for a replica, or returns -1 if a few draws find none.
 func (w *World) place(home, prev int32, r int) int32 {
 	for range 8 {
 		k := w.nodes[prev].rack
@@ -342,7 +343,7 @@ func (w *World) reroute(u user) {
 	}
 	a.nlegs--
 	t := &w.tasks[a.task]
-	if g.in == 0 { // it read from there
+	if g.in == 0 { // the stage read from there
 		if src, _ := w.nearest(t.node, t.hosts, t.work.Index); src != t.node {
 			g.node, g.pos, g.share = src, int32(len(w.nodes[src].users)), 0
 			w.nodes[src].users = append(w.nodes[src].users, user{u.act, a.nlegs})

@@ -1,8 +1,8 @@
 package world
 
-// Flows over a rack's uplink are scaled alike when together they want more than it carries, which is what
-// many TCP connections do on average. The scale follows what is wanted in steps of a tenth, so that a flow
-// that comes or goes does not change the rate of all others.
+// The flows over a rack's uplink are scaled alike when together they want more than it carries, which is what many TCP
+// connections do on average. The scale follows demand in steps of a tenth, so that a flow that comes or goes does not
+// change the rate of all others.
 const uplinkStep = 0.1
 
 // A path is what a stage sends from one rack to another.
@@ -25,7 +25,7 @@ func (w *World) cross(i, k int32) {
 	to.ins = append(to.ins, flow{i, k})
 }
 
-// uncross takes it away.
+// uncross removes a path from the uplinks it uses.
 func (w *World) uncross(i, k int32) {
 	h := &w.acts[i].paths[k]
 	from, to := &w.racks[h.from], &w.racks[h.to]
@@ -43,8 +43,7 @@ func (w *World) uncross(i, k int32) {
 	w.squeeze(h.to)
 }
 
-// overUplinks tells the uplinks what a stage would send at its peak, and returns what part of it they let
-// through.
+// overUplinks tells the uplinks what a stage would send at its peak, and returns what fraction of it they let through.
 func (w *World) overUplinks(a *act, peak float64) float64 {
 	s := 1.0
 	for k := range a.npath {
@@ -61,7 +60,7 @@ func (w *World) overUplinks(a *act, peak float64) float64 {
 	return s
 }
 
-// squeeze applies the scale of a rack's uplink when it has moved.
+// squeeze applies the scale of a rack's uplink if it has changed.
 func (w *World) squeeze(k int32) {
 	r := &w.racks[k]
 	if s := part(r.uplink, r.out); moved(s, r.fout) {
@@ -78,7 +77,7 @@ func (w *World) squeeze(k int32) {
 	}
 }
 
-// part is what fraction of what is wanted fits.
+// part returns the fraction of the demand that fits.
 func part(capacity float64, wanted int64) float64 {
 	if capacity <= 0 || float64(wanted) <= capacity {
 		return 1
@@ -113,7 +112,7 @@ func (w *World) crossPool(p *pool) {
 	}
 }
 
-// uncrossPool takes it off again.
+// uncrossPool removes it again.
 func (w *World) uncrossPool(p *pool) {
 	for r := range p.in {
 		w.racks[r].in -= p.in[r]
@@ -123,7 +122,7 @@ func (w *World) uncrossPool(p *pool) {
 	}
 }
 
-// poolUplink is what fraction of what the readers want the uplinks let through, on the mean over racks.
+// poolUplink returns the fraction of what the readers want that the uplinks let through, as the mean over racks.
 func (w *World) poolUplink(p *pool) float64 {
 	if p.racks == nil || p.demand <= 0 {
 		return 1
