@@ -9,18 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// A verdict is what changed for the worse and for the better under the last profile.
+// A verdict is what got worse and what got better under the last profile.
 type verdict struct {
 	title         string // heddle against the better of capacity and fair
 	worse, better []string
 }
 
-// alike is how far apart two figures may be and count as even.
+// alike is the largest relative difference between two figures that count as even.
 const alike = 0.02
 
-// against holds the last profile against the best of the others in each row, among those that completed as many
-// jobs. Rows in which neither less nor more is better are left out, and the one that only repeats the mean
-// completion time. There is none where there is nothing to hold it against.
+// against compares the last profile with the best of the others in each row, among those that completed as many jobs.
+// It leaves out the rows in which neither less nor more is better, and the one that only repeats the mean completion
+// time. ok is false if there is nothing to compare with.
 func against(sums []Summary) (v verdict, ok bool) {
 	last, eligible := len(sums)-1, comparable(sums)
 	var others []string
@@ -38,7 +38,7 @@ func against(sums []Summary) (v verdict, ok bool) {
 	}
 	type change struct {
 		text string
-		by   float64 // how many times as large
+		by   float64 // factor of the change
 	}
 	var worse, better []change
 	for _, r := range rows {
@@ -73,7 +73,7 @@ func against(sums []Summary) (v verdict, ok bool) {
 	return v, true
 }
 
-// changed writes by how much a figure changed: −9 %, +35 %, 16 ×.
+// changed writes by how much a figure has changed: −9 %, +35 %, 16 ×.
 func changed(times float64) string {
 	switch {
 	case times >= 10:
@@ -86,7 +86,7 @@ func changed(times float64) string {
 	return fmt.Sprintf("−%.0f %%", 100*(1-times))
 }
 
-// topics are the verdict's, what is worse first, in lines of a width that no change is broken across.
+// topics returns the topics of the verdict, what is worse first. No change is broken across lines of the given width.
 func (v *verdict) topics(width int) []topic {
 	var out []topic
 	for _, t := range []struct {

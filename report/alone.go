@@ -2,8 +2,8 @@ package report
 
 import "heddle/sim"
 
-// alone lists the jobs of which it is known what they take with the cluster to themselves, each with the mean over the
-// seeds. That is the same for all profiles.
+// alone lists the jobs for which it is known how long they take with the cluster to themselves, each with the mean over
+// the seeds. That is the same for all profiles.
 func (c *Comparison) alone() []aloneJSON {
 	out := []aloneJSON{} // an empty list, not null
 	at, times := map[string]int{}, []number{}
@@ -29,7 +29,7 @@ func (c *Comparison) alone() []aloneJSON {
 	return out
 }
 
-// anyRuns are the runs of the first profile that has been run.
+// anyRuns returns the runs of the first profile that has been run.
 func (c *Comparison) anyRuns() []*sim.Result {
 	for _, p := range c.Profiles {
 		if len(p.Runs) > 0 {
@@ -39,7 +39,7 @@ func (c *Comparison) anyRuns() []*sim.Result {
 	return nil
 }
 
-// aloneLine says how long jobs take that have the cluster to themselves.
+// aloneLine says how long jobs take with the cluster to themselves.
 func (c *Comparison) aloneLine() string {
 	var all []float64
 	for _, j := range c.alone() {
@@ -51,13 +51,13 @@ func (c *Comparison) aloneLine() string {
 	return "with this cluster to itself, a job takes " + seconds(mean(all)) + " on average; slowdown is a job's JCT ÷ its own time alone"
 }
 
-// clairvoyant are the summaries of the runs whose order knows what each job still needs.
+// clairvoyant returns the summaries of the runs whose order knows what each job still needs.
 func (c *Comparison) clairvoyant() []Summary {
 	return (&Comparison{Profiles: c.Clairvoyant}).Summaries()
 }
 
-// orderingLine says what ordering could reach: the mean completion time under the best of the clairvoyant orders, beside
-// the best that a profile has with its own.
+// orderingLine says what ordering could achieve: the mean completion time under the best of the clairvoyant orders,
+// compared with the best that a profile has with its own order.
 func (c *Comparison) orderingLine() string {
 	knowing, ok := lowestMean(c.clairvoyant())
 	own, ran := lowestMean(c.Summaries())
@@ -76,7 +76,7 @@ func (c *Comparison) orderingLine() string {
 	return s
 }
 
-// lowestMean is the summary with the lowest mean completion time, of those that completed as many jobs as any.
+// lowestMean returns the summary with the lowest mean completion time, among those that completed as many jobs as any.
 func lowestMean(sums []Summary) (best *Summary, ok bool) {
 	for i, yes := range comparable(sums) {
 		if yes && (best == nil || sums[i].Mean[JCTMean] < best.Mean[JCTMean]) {

@@ -24,7 +24,7 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-lo)/(hi-lo)*(s.to-s.from)
 }
 
-// An axis is a scale with what is written along it.
+// An axis is a scale with the labels along it.
 type axis struct {
 	scale
 	ticks  []float64
@@ -35,7 +35,7 @@ type axis struct {
 // A frame is the area of a plot inside its image.
 type frame struct{ left, top, right, bottom float64 }
 
-// grid draws the lines, the values beside them and what the axes measure.
+// grid draws the grid lines, the values next to them and the labels of the axes.
 func (d *drawing) grid(f frame, x, y axis) {
 	for _, v := range y.ticks {
 		at := y.at(v)
@@ -52,13 +52,13 @@ func (d *drawing) grid(f frame, x, y axis) {
 	d.text("name end", f.right, f.bottom+44, x.label)
 }
 
-// The steps a time axis may have, in seconds.
+// The possible steps of a time axis, in seconds.
 var timeSteps = []float64{
 	0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
 	3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 5 * 86400, 10 * 86400, 30 * 86400, 100 * 86400,
 }
 
-// timeAxis makes an axis of seconds with at most about so many ticks.
+// timeAxis returns an axis of seconds with at most about the given number of ticks.
 func timeAxis(lo, hi, from, to float64, log bool, most int, label string) axis {
 	if hi <= lo {
 		hi = lo + 1
@@ -71,14 +71,14 @@ func timeAxis(lo, hi, from, to float64, log bool, most int, label string) axis {
 	step := niceStep((hi - lo) / float64(most))
 	if a.ticks = multiples(lo, hi, step); a.alike() { // a short time late in a run
 		a.format = instant
-		if hi >= 3600 { // their texts are longer
+		if hi >= 3600 { // their labels are longer
 			a.ticks = multiples(lo, hi, niceStep(1.5*step))
 		}
 	}
 	return a
 }
 
-// alike reports whether two ticks have the same text.
+// alike reports whether two ticks have the same label.
 func (a axis) alike() bool {
 	for i := range a.ticks {
 		if i > 0 && a.format(a.ticks[i-1]) == a.format(a.ticks[i]) {
@@ -105,13 +105,13 @@ func multiples(lo, hi, step float64) []float64 {
 	return out
 }
 
-// Times worth a tick on a logarithmic axis, the roundest first.
+// Times suitable as ticks on a logarithmic axis, the roundest first.
 var logTimes = []float64{
 	60, 3600, 1, 600, 10, 86400, 36000, 0.1, 10 * 86400, 0.01, 100 * 86400,
 	30, 300, 1800, 3, 3 * 3600, 3 * 86400, 0.3, 30 * 86400, 120, 7200, 20, 1200, 5, 6 * 3600, 2, 0.5, 2 * 86400,
 }
 
-// logTicks takes as many ticks as leave room for their texts.
+// logTicks returns as many ticks as leave room for their labels.
 func (a axis) logTicks(room float64) []float64 {
 	var out []float64
 	for _, v := range logTimes {
@@ -124,9 +124,9 @@ func (a axis) logTicks(room float64) []float64 {
 	return out
 }
 
-// countAxis is an axis of whole numbers from 0 to at least hi.
+// countAxis returns an axis of whole numbers from 0 to at least hi.
 func countAxis(hi, from, to float64, label string) axis {
-	const most = 4 // ticks above 0, as far as roundness allows
+	const most = 4 // ticks above 0, as far as round steps allow
 	step := 1.0
 	for i := 0; step*most < hi; i++ {
 		step *= [...]float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, …
@@ -135,7 +135,7 @@ func countAxis(hi, from, to float64, label string) axis {
 	return axis{scale{0, top, from, to, false}, multiples(0, top, step), count, label}
 }
 
-// shareAxis is an axis of fractions from 0 to 5, 10, 20, 50 or 100 %, whichever first reaches hi.
+// shareAxis returns an axis of fractions from 0 to 5, 10, 20, 50 or 100 %, whichever reaches hi first.
 func shareAxis(hi, from, to float64, label string) axis {
 	top := 1.0
 	for _, t := range []float64{0.5, 0.2, 0.1, 0.05} {
@@ -147,7 +147,7 @@ func shareAxis(hi, from, to float64, label string) axis {
 	return axis{scale{0, top, from, to, false}, multiples(0, top, top/parts), wholePercent, label}
 }
 
-// numberAxis is an axis of plain numbers with at most about so many ticks.
+// numberAxis returns an axis of plain numbers with at most about the given number of ticks.
 func numberAxis(lo, hi, from, to float64, most int, label string) axis {
 	if hi <= lo {
 		hi = lo + 1

@@ -29,8 +29,8 @@ var runMetrics = []Metric{
 	Unfinished,
 }
 
-// CSV writes one row a profile and seed, with the figures [JSON] writes the means of. Later columns come behind the others. A
-// cell is empty where a figure does not apply. It returns w's error.
+// CSV writes one row per profile and seed, with the figures whose means [JSON] writes. New columns are added at the
+// end. A cell is empty if a figure does not apply. It returns w's error.
 func CSV(w io.Writer, c *Comparison) error {
 	return c.table(w, runHeader, func(r *sim.Result, cells []string, write func([]string)) {
 		f := Measure(r)
@@ -47,11 +47,11 @@ var jobHeader = []string{
 	"recorded_s", "why", "alone_s", "localised_maps",
 }
 
-// JobsCSV writes one row a job, of every profile and seed. Times are in seconds with milliseconds; a
-// cell is empty where it does not apply, such as the completion time of a job that never ended. recorded_s is the
-// completion time that the trace records; why says why a job did not succeed; alone_s is its completion time with the
-// cluster to itself. local_maps are those of localised_maps that first ended on a node with their split; the sum of the one over
-// the sum of the other is a run's [LocalMaps]. It returns w's error.
+// JobsCSV writes one row per job, for every profile and seed. Times are in seconds with milliseconds. A cell is empty
+// if it does not apply, such as the completion time of a job that never ended. recorded_s is the completion time
+// recorded in the trace; why says why a job did not succeed; alone_s is its completion time with the cluster to itself.
+// local_maps are those of localised_maps that first ended on a node with their split; the sum of the former over the
+// sum of the latter is a run's [LocalMaps]. It returns w's error.
 func JobsCSV(w io.Writer, c *Comparison) error {
 	return c.table(w, jobHeader, func(r *sim.Result, cells []string, write func([]string)) {
 		for i := range r.Jobs {
@@ -74,7 +74,7 @@ func JobsCSV(w io.Writer, c *Comparison) error {
 	})
 }
 
-// ifKnown writes a span in seconds, nothing where it is unknown: 0 or NoSpan.
+// ifKnown writes a span in seconds, or nothing if it is unknown: 0 or NoSpan.
 func ifKnown(s heddle.Span) string {
 	if s <= 0 {
 		return ""
@@ -87,9 +87,9 @@ var taskHeader = []string{
 	"memory_mib", "vcores", "limit_memory_mib", "limit_vcores", "status",
 }
 
-// TasksCSV writes one row a container, of every run whose tasks were kept. memory_mib and vcores are
-// what the application was told, limit_… what the node enforced last, status the exit code
-// (YARN's are negative). It returns w's error.
+// TasksCSV writes one row per container, for every run whose tasks were kept. memory_mib and vcores are what the
+// application was told, limit_… what the node enforced last, status the exit code (YARN's are negative). It returns w's
+// error.
 func TasksCSV(w io.Writer, c *Comparison) error {
 	return c.table(w, taskHeader, func(r *sim.Result, cells []string, write func([]string)) {
 		for i := range r.Tasks {
@@ -110,7 +110,7 @@ func TasksCSV(w io.Writer, c *Comparison) error {
 	})
 }
 
-// table writes a header and, for every run, the rows it has; cells begin with profile and seed.
+// table writes a header and the rows of every run; cells begins with profile and seed.
 func (c *Comparison) table(w io.Writer, header []string, run func(*sim.Result, []string, func([]string))) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(header); err != nil {
@@ -134,7 +134,7 @@ func (c *Comparison) table(w io.Writer, header []string, run func(*sim.Result, [
 	return out.Error()
 }
 
-// millis writes a span in seconds with milliseconds, nothing for NoSpan.
+// millis writes a span in seconds with milliseconds, or nothing for NoSpan.
 func millis(s heddle.Span) string {
 	if s < 0 {
 		return ""
@@ -142,7 +142,7 @@ func millis(s heddle.Span) string {
 	return strconv.FormatFloat(s.Seconds(), 'f', 3, 64)
 }
 
-// decimal writes a figure with at most six digits after the point, nothing for NaN.
+// decimal writes a figure with at most six digits after the point, or nothing for NaN.
 func decimal(f float64) string {
 	if math.IsNaN(f) {
 		return ""

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A Plot is a picture of panels under one another that have one key. The page shows each panel by
-// itself; [Plot.SVG] makes one file of them.
+// A Plot is a picture of panels one below the other with a common key. The page shows each panel separately; [Plot.SVG]
+// makes one file of them.
 type Plot struct {
 	Title  string
-	About  string // what it shows, for those who cannot see it
+	About  string // what it shows, for people who cannot see it
 	Keys   []Key
 	Panels []Panel
 }
@@ -21,7 +21,7 @@ type Key struct {
 	Style  Style
 }
 
-// Style is how something is drawn.
+// Style says how something is drawn.
 type Style uint8
 
 // The styles.
@@ -32,7 +32,7 @@ const (
 	Dotted              // single dots
 )
 
-// A Panel is one pair of axes with what is drawn between them.
+// A Panel is a pair of axes with what is drawn between them.
 type Panel struct {
 	Title    string
 	Caption  string
@@ -40,30 +40,30 @@ type Panel struct {
 	Curves   []Curve
 	Dots     []Dots
 	Groups   []Group // bars; X then has only a label
-	Diagonal bool    // draw where X and Y are equal
+	Diagonal bool    // draw the line on which X and Y are equal
 }
 
-// An Axis says what is measured along it. Without High it ends where the data do.
+// An Axis says what is measured along it. Without High it ends where the data end.
 type Axis struct {
 	Label     string
 	Unit      Unit
 	Low, High float64
-	Log       bool // of a time; Low is above 0 then
+	Log       bool // for times only; Low must be above 0
 }
 
-// TimesBetween returns an axis for times of which lo is the least and hi the greatest: logarithmic where
-// they are far apart.
+// TimesBetween returns an axis for times between lo, the least, and hi, the greatest; it is logarithmic if they are far
+// apart.
 func TimesBetween(lo, hi float64, label string) Axis {
 	from, log := span(lo, hi)
 	return Axis{Label: label + pick(log, ", logarithmic", ""), Unit: Times, Low: from, High: hi, Log: log}
 }
 
-// Unit is what an axis counts in.
+// Unit says what an axis counts in.
 type Unit uint8
 
 // The units.
 const (
-	Numbers Unit = iota // plain numbers; the axis begins below 0 where the data do
+	Numbers Unit = iota // plain numbers; the axis begins below 0 if the data do
 	Times               // seconds
 	Counts              // whole things, from 0
 	Shares              // fractions, from 0, shown in percent
@@ -83,16 +83,16 @@ type Dots struct {
 	Points [][2]float64
 }
 
-// A Group is a group of bars side by side, each in the colour of its place.
+// A Group is a group of bars side by side, each in the colour of its position.
 type Group struct {
 	Label string
 	Bars  []Bar
 }
 
-// A Bar is a value with its range; one that does not apply is NaN, and takes no room.
+// A Bar is a value with its range; a value that does not apply is NaN and takes no room.
 type Bar struct{ Value, Low, High float64 }
 
-// place lays an axis out between two coordinates, with room for about so many ticks.
+// place lays an axis out between two coordinates, with room for about the given number of ticks.
 func (a *Axis) place(values []float64, from, to float64, most int) axis {
 	lo, hi := a.Low, a.High
 	if hi <= lo {
@@ -115,7 +115,7 @@ func (a *Axis) place(values []float64, from, to float64, most int) axis {
 	}
 }
 
-// values lists what a panel's axes must hold: k is 0 for X, 1 for Y.
+// values lists the values that a panel's axes must cover: k is 0 for X, 1 for Y.
 func (p *Panel) values(k int) []float64 {
 	var out []float64
 	for _, c := range p.Curves {
@@ -136,7 +136,7 @@ func (p *Panel) values(k int) []float64 {
 	return out
 }
 
-// on draws the panel into a frame; a curve has at most so many points.
+// on draws the panel into a frame; a curve has at most the given number of points.
 func (p *Panel) on(d *drawing, f frame, most int) {
 	y := p.Y.place(p.values(1), f.bottom, f.top, 5)
 	if len(p.Groups) > 0 {
@@ -161,7 +161,7 @@ func (p *Panel) on(d *drawing, f frame, most int) {
 	}
 }
 
-// data is the curve's path. Where a value does not apply the line is broken.
+// data returns the curve's path. The line is broken where a value does not apply.
 func (c *Curve) data(x, y axis, most int) string {
 	var b pen
 	down := false
@@ -185,7 +185,7 @@ func (c *Curve) data(x, y axis, most int) string {
 	return b.b.String()
 }
 
-// decimate keeps the least and the greatest of each of equal parts of a line that has too many points.
+// decimate divides a line that has too many points into equal parts and keeps the least and the greatest point of each.
 func decimate(points [][2]float64, most int) [][2]float64 {
 	if len(points) <= most || most < 4 {
 		return points
@@ -214,7 +214,7 @@ func decimate(points [][2]float64, most int) [][2]float64 {
 	return append(out, points[len(points)-1])
 }
 
-const charWidth = 7.5 // of the text of plots, on average, where fonts are wide
+const charWidth = 7.5 // of the text of plots, on average, with wide fonts
 
 func textWidth(s string) float64 { return charWidth * float64(len([]rune(s))) }
 
@@ -225,7 +225,7 @@ func (p *Panel) bars(d *drawing, f frame, y axis) {
 		d.text("tick end", f.left-7, y.at(v)+4, y.format(v))
 	}
 	slot := (f.right - f.left) / float64(len(p.Groups))
-	slanted, every := p.slants(f), int(math.Ceil(20/slot)) // names need so much room when they slant
+	slanted, every := p.slants(f), int(math.Ceil(20/slot)) // slanting names need this much room
 	zero := y.at(math.Max(0, y.lo))
 	for i, g := range p.Groups {
 		left := f.left + slot*float64(i)
@@ -257,10 +257,10 @@ func (p *Panel) bars(d *drawing, f frame, y axis) {
 	d.text("name", f.left, f.top-9, y.label)
 }
 
-// The directions of slanted text, which rises by 35°.
+// The direction of slanted text, which rises at 35°.
 const slantX, slantY = 0.82, 0.574
 
-// slantLength is how many characters a slanting name may have: what there is room for left of the first.
+// slantLength returns how many characters a slanting name may have: what there is room for left of the first bar.
 func (p *Panel) slantLength(f frame) int {
 	slot := (f.right - f.left) / float64(max(1, len(p.Groups)))
 	return max(10, min(26, int((f.left+slot/2-8)/(charWidth*slantX))))

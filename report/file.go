@@ -17,20 +17,20 @@ const (
 	fileWidth    = 760.0
 	fileLeft     = 72.0
 	fileRight    = 744.0
-	filePanel    = 190.0 // height of the area of a panel
-	fileSquare   = 300.0 // of one with a diagonal
+	filePanel    = 190.0 // height of a panel's area
+	fileSquare   = 300.0 // of the area of a panel with a diagonal
 	filePoints   = 2600  // of all curves together
-	leastPoints  = 40    // of a curve all the same
+	leastPoints  = 40    // of a curve, in any case
 	pointsACurve = 300
 )
 
-// Colours are how many colours the keys of a plot tell apart.
+// Colours is how many colours the keys of a plot distinguish.
 const Colours = 12
 
 func colourClass(i int) string { return "c" + strconv.Itoa(i%Colours) }
 
-// SVG returns the plot as a file of its own, with its title and key. It brings its colours with it, for
-// light and for dark surroundings.
+// SVG returns the plot as a separate file, with its title and key. The file contains its own colours, for light and
+// dark surroundings.
 func (p *Plot) SVG() []byte {
 	d := &drawing{}
 	at := 30.0
@@ -51,7 +51,7 @@ func (p *Plot) SVG() []byte {
 	return []byte(out.String())
 }
 
-// used leaves rules out whose classes an image does not have.
+// used removes the rules whose classes do not occur in an image.
 func used(css, image string) string {
 	var out []string
 	for line := range strings.Lines(css) {
@@ -67,7 +67,7 @@ func used(css, image string) string {
 	return strings.Join(out, "")
 }
 
-// points is how many points each curve may have.
+// points returns how many points each curve may have.
 func (p *Plot) points() int {
 	curves := 0
 	for i := range p.Panels {
@@ -76,13 +76,13 @@ func (p *Plot) points() int {
 	return PointsOf(curves)
 }
 
-// PointsOf returns how many points a file keeps of each of so many curves; of more it draws the least and
-// the greatest.
+// PointsOf returns how many points a file keeps of each of the given number of curves. Of a curve with more points, it
+// draws the least and the greatest.
 func PointsOf(curves int) int {
 	return min(pointsACurve, max(leastPoints, filePoints/max(1, curves)))
 }
 
-// fileKeys writes the key, as many entries on a line as there is room for.
+// fileKeys writes the key, with as many entries on a line as there is room for.
 func (p *Plot) fileKeys(d *drawing, at float64) float64 {
 	if len(p.Keys) == 0 {
 		return at - 18
@@ -110,7 +110,7 @@ func (p *Plot) fileKeys(d *drawing, at float64) float64 {
 	return at
 }
 
-// below draws a panel under what is there and returns where it ends.
+// below draws a panel below what is already there and returns where it ends.
 func (p *Panel) below(d *drawing, at float64, most int) float64 {
 	if p.Title != "" {
 		at += 28

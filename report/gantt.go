@@ -18,23 +18,23 @@ const (
 	ganttLeft     = 134.0
 	ganttRight    = 1168.0
 	ganttThin     = 3.0  // width of the median task from which the whole run is shown
-	ganttReadable = 12.0 // width it gets where only a window is
-	ganttMerge    = 1.5  // neighbours narrower than that are drawn as one
+	ganttReadable = 12.0 // its width if only a window is shown
+	ganttMerge    = 1.5  // narrower neighbours are drawn as one
 	laneHeight    = 4.0
 	rowGap        = 5.0
-	jobColours    = 12 // used again from job to job where bars are coloured by job
+	jobColours    = 12 // reused from job to job if bars are coloured by job
 )
 
-// A view is what the Gantt charts of all profiles show: the same nodes in the same window.
+// A view is what the Gantt charts of all profiles show: the same nodes in the same time window.
 type view struct {
-	runs     []*sim.Result // by profile; nil where tasks were not kept
+	runs     []*sim.Result // by profile; nil if tasks were not kept
 	from, to heddle.Time
 	whole    bool
 	nodes    []heddle.NodeID
-	lanes    int // most containers at once on one of the nodes
+	lanes    int // the most containers at once on one of the nodes
 }
 
-// A bar is one drawn span of a node's lane: a container, or several too short to be told apart.
+// A bar is a drawn span in a node's lane: a container, or several that are too short to be distinguished.
 type bar struct {
 	from, to float64 // coordinates
 	row      int     // of the chart
@@ -43,11 +43,11 @@ type bar struct {
 	bad      bool
 	mixed    bool // of several jobs
 	many     int  // containers
-	task     int  // the first of them, index into Tasks
+	task     int  // the first of them, as an index into Tasks
 }
 
-// gantt draws what ran on the nodes, one chart a profile, and says in words which nodes and when. There
-// is none where no first run kept its tasks.
+// gantt draws what ran on the nodes, one chart per profile, and says in words which nodes and when. There is no chart
+// if no first run kept its tasks.
 func (c *Comparison) gantt() (charts []panel, words string) {
 	v, ok := c.view()
 	if !ok {
@@ -62,8 +62,7 @@ func (c *Comparison) gantt() (charts []panel, words string) {
 	return charts, v.words()
 }
 
-// fit makes the bars of every chart, and as long as they are too many shows fewer nodes, then less
-// detail.
+// fit makes the bars of every chart. While there are too many, it shows fewer nodes, then less detail.
 func (v *view) fit() [][]bar {
 	charts := 0
 	for _, r := range v.runs {
@@ -90,8 +89,8 @@ func (v *view) fit() [][]bar {
 	}
 }
 
-// view chooses nodes and window. The window is the whole run where its tasks are wide enough to be
-// seen, else the busiest stretch of the first profile in which they are; the nodes are the busiest.
+// view chooses the nodes and the time window. The window is the whole run if its tasks are wide enough to be seen, else
+// the busiest stretch of the first profile in which they are. The nodes are the busiest ones.
 func (c *Comparison) view() (*view, bool) {
 	v := &view{runs: make([]*sim.Result, len(c.Profiles))}
 	var first *sim.Result
@@ -121,7 +120,7 @@ func (c *Comparison) view() (*view, bool) {
 	return v, len(v.nodes) > 0
 }
 
-// medianTask is the median time a container other than a master was held, in seconds.
+// medianTask returns the median time that a container other than a master was held, in seconds.
 func medianTask(r *sim.Result) float64 {
 	var spans []float64
 	for _, t := range r.Tasks {
@@ -136,7 +135,7 @@ func medianTask(r *sim.Result) float64 {
 	return Quantile(spans, 0.5)
 }
 
-// busiest is the start of the stretch of a length in which most containers were granted.
+// busiest returns the start of the stretch of the given length in which the most containers were granted.
 func busiest(r *sim.Result, length heddle.Span) heddle.Time {
 	granted := make([]heddle.Time, len(r.Tasks))
 	for i := range r.Tasks {
@@ -155,8 +154,8 @@ func busiest(r *sim.Result, length heddle.Span) heddle.Time {
 	return from / heddle.Time(heddle.Second) * heddle.Time(heddle.Second)
 }
 
-// chooseNodes takes the nodes that held containers longest inside the window, over all profiles,
-// longest first, since fit drops from the end.
+// chooseNodes selects the nodes that held containers longest inside the window, over all profiles, longest first, since
+// fit drops nodes from the end.
 func (v *view) chooseNodes(nodes int) {
 	held := make([]float64, nodes)
 	for _, r := range v.runs {
@@ -178,8 +177,8 @@ func (v *view) chooseNodes(nodes int) {
 
 func (v *view) shows(t *sim.TaskResult) bool { return t.Granted < v.to && t.Ended > v.from }
 
-// rows are the nodes in the order in which they are drawn: by id. row maps an id to its row, -1 where
-// the node is not drawn.
+// rows returns the nodes in drawing order, which is by id. row maps an id to its row, or to -1 if the node is not
+// drawn.
 func (v *view) rows(nodes int) (order []heddle.NodeID, row []int) {
 	order = slices.Clone(v.nodes)
 	slices.Sort(order)
@@ -193,8 +192,8 @@ func (v *view) rows(nodes int) (order []heddle.NodeID, row []int) {
 	return order, row
 }
 
-// bars gives every container of the view a lane of its node, the first that is free, and merges
-// neighbours narrower than thin.
+// bars gives every container in the view a lane of its node, the first free one, and merges neighbours narrower than
+// thin.
 func (v *view) bars(r *sim.Result, thin float64) []bar {
 	order, row := v.rows(len(r.Nodes))
 	x := v.axis()
@@ -237,8 +236,8 @@ func (v *view) bars(r *sim.Result, thin float64) []bar {
 	return out
 }
 
-// takes reports whether the next bar is to be drawn as part of b: neighbours too narrow to be told
-// apart, of one kind unless there is no room for that.
+// takes reports whether the next bar is drawn as part of b: the two are neighbours too narrow to be distinguished, and
+// of one kind unless there is no room for that condition.
 func (b *bar) takes(next bar, thin float64) bool {
 	if thin == ganttMerge && (b.kind != next.kind || b.bad != next.bad) {
 		return false
@@ -246,9 +245,9 @@ func (b *bar) takes(next bar, thin float64) bool {
 	return next.to-next.from < thin && (b.many > 1 || b.to-b.from < thin) && next.from-b.to < thin
 }
 
-// bad reports whether a container came to a bad end. Masters stop their containers when these have
-// done their work, what is left when an application is over is ended with it, and what never ran was
-// only given back: those are good ends.
+// bad reports whether a container ended badly. Masters stop their containers when these have done their work; when an
+// application is over, its remaining containers end with it; and a container that never ran was only given back. Those
+// are good ends.
 func bad(r *sim.Result, t *sim.TaskResult) bool {
 	switch t.Status {
 	case heddle.Success, heddle.KilledByMaster, heddle.KilledAfterCompletion:
@@ -260,7 +259,7 @@ func bad(r *sim.Result, t *sim.TaskResult) bool {
 	}
 }
 
-// axis counts from the beginning of the window.
+// axis returns an axis that counts from the beginning of the window.
 func (v *view) axis() axis {
 	return timeAxis(0, v.to.Since(v.from).Seconds(), ganttLeft, ganttRight, false, 10, "")
 }
@@ -299,7 +298,7 @@ func (b *bar) draw(d *drawing, r *sim.Result, y, lane float64) {
 	t := &r.Tasks[b.task]
 	width := b.to - b.from
 	if width > 2.5 {
-		width -= 0.6 // so that neighbours can be told apart
+		width -= 0.6 // so that neighbours can be distinguished
 	}
 	var extra, title string
 	if b.many > 1 {
@@ -324,7 +323,7 @@ func (b *bar) draw(d *drawing, r *sim.Result, y, lane float64) {
 	d.rect(extra, b.from, y, math.Max(width, 0.5), math.Max(lane-0.5, 0.8), title)
 }
 
-// table counts, for the nodes that are drawn, the containers of each kind and how long they were held.
+// table lists, for the nodes drawn, the number of containers of each kind and how long they were held.
 func (v *view) table(r *sim.Result, order []heddle.NodeID) grille {
 	t := grille{Head: []string{"node"}}
 	for k := range heddle.NumKinds {

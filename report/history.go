@@ -8,7 +8,7 @@ import (
 	"heddle/sim"
 )
 
-// history lists the jobs whose completion time the trace records, with the mean over seeds of what came out.
+// history lists the jobs whose completion time the trace records, with the mean simulated time over the seeds.
 func (p *ProfileRuns) history() []historyJSON {
 	out := []historyJSON{} // an empty list, not null
 	at := map[string]int{}
@@ -48,7 +48,7 @@ func (p *ProfileRuns) failures() []failureJSON {
 	return out
 }
 
-// recorded says what the figures beside the record mean, where the trace has one.
+// recorded explains the figures that are compared with the trace's record, if it has one.
 func (c *Comparison) recorded() string {
 	jobs, all := 0, 0
 	for _, p := range c.Profiles {
@@ -68,11 +68,11 @@ func (c *Comparison) recorded() string {
 		count(float64(jobs)), some(all, "job", "jobs"))
 }
 
-// mostFailed is how many jobs are named that failed alike.
+// mostFailed is how many jobs that failed in the same way are named.
 const mostFailed = 5
 
-// failed says which jobs did not succeed and why, a line for those of a profile that failed alike, at most so
-// many lines.
+// failed says which jobs did not succeed and why: one line for the jobs of a profile that failed in the same way, and
+// at most limit lines.
 func (c *Comparison) failed(limit int) []string {
 	type group struct {
 		profile, state, why string

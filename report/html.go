@@ -25,7 +25,7 @@ var (
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// colours are how many profiles have a colour of their own.
+// colours is how many profiles have a colour of their own.
 const colours = 8
 
 func profileClass(i int) string { return fmt.Sprintf("p%d c%d", i, i%colours) }
@@ -44,10 +44,10 @@ type page struct {
 	Lead     []string
 	Groups   [][]headline // rows of the result table
 	Legend   []string
-	Against  string      // the last profile and the others
-	Changes  []pageTopic // what is worse under it, and what better
+	Against  string      // the last profile compared with the others
+	Changes  []pageTopic // what is worse under it, and what is better
 	Jobs     []panel     // distributions, then job against job
-	OverTime [][]panel   // by profile, as the next two
+	OverTime [][]panel   // by profile, like the next two
 	Foretold [][]panel
 	Given    [][]panel // what tasks were given
 	Seed     uint64    // of the plots that show one run
@@ -82,14 +82,13 @@ type pageTopic struct {
 	Lines []string
 }
 
-// mostDefects is how many lines that could not be read the page lists.
+// mostDefects is how many of the lines that could not be read the page lists.
 const mostDefects = 40
 
-// HTML writes one self-contained page: the result table, distributions, job against job, time lines with
-// what policies show, estimates against what came, what tasks got, what ran on the nodes, and what was
-// run. It needs no network, and no script to be read. Plots of single runs show the first run of each
-// profile; the nodes are shown where its tasks were kept, estimates and what tasks got where it was
-// traced. It returns w's error.
+// HTML writes one self-contained page: the result table, distributions, job against job, time lines with what policies
+// show, estimates against actual values, what tasks got, what ran on the nodes, and what was run. It needs no network,
+// and no scripts to be readable. Plots of single runs show the first run of each profile. The nodes are shown if its
+// tasks were kept, estimates and what tasks got if it was traced. It returns w's error.
 func HTML(w io.Writer, c *Comparison) error {
 	out := bufio.NewWriter(w)
 	if err := pageTemplate.Execute(out, c.page()); err != nil {
@@ -132,7 +131,7 @@ func (c *Comparison) page() *page {
 	return p
 }
 
-// lead says in sentences what the figures come down to.
+// lead says in sentences what the figures amount to.
 func lead(sums []Summary, seeds int) []string {
 	var out []string
 	var s *Summary
@@ -157,7 +156,7 @@ func lead(sums []Summary, seeds int) []string {
 	return out
 }
 
-// uneven warns where profiles completed different numbers of jobs.
+// uneven warns if profiles completed different numbers of jobs.
 func uneven(sums []Summary) []string {
 	if !slices.Contains(comparable(sums), false) {
 		return nil
@@ -170,7 +169,7 @@ func uneven(sums []Summary) []string {
 		". Times are compared only between those that completed the most."}
 }
 
-// lowest tells how far below its rivals the best profile is.
+// lowest says how far the best profile is below its rivals.
 func lowest(sums []Summary, best, seeds int) string {
 	s := &sums[best]
 	text := s.Profile + " has the lowest mean completion time, " + seconds(s.Mean[JCTMean])
@@ -188,7 +187,7 @@ func lowest(sums []Summary, best, seeds int) string {
 	return text
 }
 
-// glue keeps figures and their units on one line.
+// glue keeps figures and their units on the same line.
 var glue = strings.NewReplacer(" %", "\u00a0%", " m ", "\u00a0m\u00a0", " h ", "\u00a0h\u00a0")
 
 func (c *Comparison) legendLines(sums []Summary) []string {
@@ -215,7 +214,7 @@ func (c *Comparison) pageTopics() []pageTopic {
 	return out
 }
 
-// headlines are the rows of the result table by group.
+// headlines returns the rows of the result table by group.
 func headlines(sums []Summary) [][]headline {
 	var groups [][]headline
 	for _, r := range shown(sums) {
@@ -227,7 +226,7 @@ func headlines(sums []Summary) [][]headline {
 		for i := range sums {
 			h.Cells = append(h.Cells, headCell{
 				profileClass(i), r.format(sums[i].Mean[r.metric]),
-				strings.ReplaceAll(r.spread(&sums[i]), " ", "\u00a0"), // it may only be broken in its middle
+				strings.ReplaceAll(r.spread(&sums[i]), " ", "\u00a0"), // it may only be broken in the middle
 				best[i], strip(sums, i, r.metric),
 			})
 		}
@@ -238,7 +237,7 @@ func headlines(sums []Summary) [][]headline {
 
 const stripWidth, stripHeight = 72.0, 12.0
 
-// strip draws where a profile's mean and range lie among those of all.
+// strip draws where a profile's mean and range are among those of all profiles.
 func strip(sums []Summary, i int, m Metric) template.HTML {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for k := range sums {

@@ -10,7 +10,7 @@ import (
 
 const none = "–" // where a figure does not apply
 
-// seconds writes a length of time for people, to about three digits: 12.3 s, 4 m 10 s, 1 h 12 m, 2 d 5 h.
+// seconds writes a length of time for people, with about three digits: 12.3 s, 4 m 10 s, 1 h 12 m, 2 d 5 h.
 func seconds(s float64) string {
 	switch {
 	case math.IsNaN(s):
@@ -34,7 +34,7 @@ func twoUnits(x float64, per int64, large, small string) string {
 	return count(float64(n/per)) + " " + large + " " + strconv.FormatInt(n%per, 10) + " " + small
 }
 
-// tick writes a time on an axis: like seconds, without what is zero.
+// tick writes a time on an axis: like seconds, but without parts that are zero.
 func tick(s float64) string {
 	if s < 60 {
 		return strconv.FormatFloat(s, 'f', -1, 64) + " s"
@@ -94,7 +94,7 @@ func ratio(f float64) string {
 	return strconv.FormatFloat(f, 'f', 2, 64) + " ×"
 }
 
-// count writes a number of things with separators between thousands; means over seeds may be fractional.
+// count writes a number of things with thousands separators; means over seeds may be fractional.
 func count(f float64) string {
 	if math.IsNaN(f) {
 		return none
@@ -116,7 +116,7 @@ func count(f float64) string {
 	return b.String()
 }
 
-// between writes the range of two formatted values, what they share only once: 3.9–4.6 s, 1 h 4–9 m.
+// between writes the range of two formatted values, with common parts only once: 3.9–4.6 s, 1 h 4–9 m.
 func between(low, high string) string {
 	if low == high {
 		return low

@@ -8,7 +8,7 @@ import (
 	"heddle/workload"
 )
 
-// A number is a figure in JSON: null where it does not apply, without digits that mean nothing.
+// A number is a figure in JSON: null if it does not apply, and without meaningless digits.
 type number float64
 
 // MarshalJSON writes null for NaN.
@@ -19,10 +19,10 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(math.Round(float64(n)*1e6) / 1e6)
 }
 
-// A pair is lowest and highest of a figure.
+// A pair is the lowest and the highest value of a figure.
 type pair [2]number
 
-// MarshalJSON writes null where the figure does not apply.
+// MarshalJSON writes null if the figure does not apply.
 func (p pair) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(p[0])) {
 		return []byte("null"), nil
@@ -37,7 +37,7 @@ type quantilesJSON[T any] struct {
 	P99  T `json:"p99"`
 }
 
-// One type for means and for spreads, so that their keys cannot drift apart.
+// One type for means and for spreads, so that their keys cannot diverge.
 type figuresJSON[T any] struct {
 	Jobs         T                `json:"jobs"`
 	Completed    T                `json:"completed"`
@@ -56,26 +56,26 @@ type figuresJSON[T any] struct {
 	Recorded     recordedJSON[T]  `json:"recorded_error"`
 }
 
-// recordedJSON is how far completion times are from those that the trace records, as fractions of these.
+// recordedJSON says how far completion times are from those recorded in the trace, as fractions of the latter.
 type recordedJSON[T any] struct {
 	P50 T `json:"p50"`
 	P95 T `json:"p95"`
 }
 
-// historyJSON is a job whose completion time the trace records, beside what came out, the mean over seeds.
+// historyJSON is a job whose completion time the trace records, with the simulated time as the mean over the seeds.
 type historyJSON struct {
 	Job       string `json:"job"`
 	Recorded  number `json:"recorded_seconds"`
 	Predicted number `json:"predicted_seconds"`
 }
 
-// aloneJSON is a job's completion time with the cluster to itself, the mean over seeds.
+// aloneJSON is a job's completion time with the cluster to itself, the mean over the seeds.
 type aloneJSON struct {
 	Job     string `json:"job"`
 	Seconds number `json:"seconds"`
 }
 
-// clairvoyantJSON is what came of a profile with an order that knows what each job still needs.
+// clairvoyantJSON is the result of a profile with an order that knows what each job still needs.
 type clairvoyantJSON struct {
 	Profile   string                `json:"profile"`
 	Completed number                `json:"completed"`
@@ -119,11 +119,11 @@ type comparisonJSON struct {
 	Clairvoyant []clairvoyantJSON `json:"clairvoyant"`
 }
 
-// JSON writes the comparison as one object. Every figure is the mean over seeds, beside it under
-// "spread" the same keys with [lowest, highest]. Times are in seconds, fractions from 0 to 1; null is
-// what does not apply: starvation_seconds where no job has reduces, local_maps where no map had a split
-// to be near to, recorded_error where the trace records no completion times, slowdown where no job was simulated alone;
-// the lists of what was simulated beside the profiles are empty then. It returns w's error.
+// JSON writes the comparison as one object. Every figure is the mean over seeds; "spread" has the same keys with
+// [lowest, highest]. Times are in seconds, fractions from 0 to 1. Null means that a figure does not apply:
+// starvation_seconds if no job has reduces, local_maps if no map had a split to be near to, recorded_error if the trace
+// records no completion times, slowdown if no job was simulated alone; the lists of what was simulated besides the
+// profiles are then empty. It returns w's error.
 func JSON(w io.Writer, c *Comparison) error {
 	out := comparisonJSON{
 		Workload: c.Workload.Name,

@@ -10,14 +10,14 @@ import (
 	"heddle/sim"
 )
 
-// A panel is one plot of the page with its words and its table.
+// A panel is one plot of the page with its text and its table.
 type panel struct {
 	Title   string
-	Profile int // whose it is; -1 = several profiles'
+	Profile int // the profile it belongs to; -1 = several profiles
 	Image   template.HTML
 	Caption string
 	Table   grille
-	Keys    []Key // what its colours stand for, where they are not profiles
+	Keys    []Key // what its colours stand for, if not profiles
 }
 
 // A grille is a plain table: the figures behind a plot.
@@ -26,7 +26,7 @@ type grille struct {
 	Rows [][]string
 }
 
-// wide is the range from which a logarithmic axis shows more than a linear one.
+// wide is the ratio from which a logarithmic axis shows more than a linear one.
 const wide = 30
 
 const cdfSteps = 160 // quantiles drawn
@@ -42,7 +42,7 @@ var measures = []measure{
 	{"Waiting time", "waiting time", func(j *sim.JobResult) heddle.Span { return j.Wait }},
 }
 
-// times lists the measure of the jobs that succeeded, in seconds, ascending.
+// times lists the measure for the jobs that succeeded, in seconds, ascending.
 func (m *measure) times(runs ...*sim.Result) []float64 {
 	var out []float64
 	for _, r := range runs {
@@ -67,8 +67,8 @@ func (c *Comparison) cdfs() []panel {
 	return out
 }
 
-// cdf draws which share of jobs was done within which time: all seeds of a profile together as a line,
-// the range of its seeds behind it.
+// cdf draws what share of jobs was done within what time: all seeds of a profile together as a line, with the range of
+// its seeds behind it.
 func (c *Comparison) cdf(m *measure) (panel, bool) {
 	p := panel{Title: m.title, Profile: -1}
 	pooled := make([][]float64, len(c.Profiles))
@@ -108,8 +108,8 @@ func (c *Comparison) cdf(m *measure) (panel, bool) {
 	return p, true
 }
 
-// span chooses where an axis of times begins: at 0, or, logarithmic, at the least time, though not
-// below a tenth of a second, where differences mean nothing.
+// span chooses where an axis of times begins: at 0 or, if it is logarithmic, at the least time, but not below a tenth
+// of a second, where differences mean nothing.
 func span(lo, hi float64) (from float64, log bool) {
 	lo = math.Max(lo, 0.1)
 	if hi > wide*lo {
@@ -118,7 +118,7 @@ func span(lo, hi float64) (from float64, log bool) {
 	return 0, false
 }
 
-// curve has the quantiles of a distribution at even steps, ends included.
+// curve returns the quantiles of a distribution at even steps, including both ends.
 func curve(sorted []float64, x, y axis) [][2]float64 {
 	points := make([][2]float64, 0, cdfSteps+1)
 	for s := 0; s <= cdfSteps; s++ {
@@ -128,7 +128,7 @@ func curve(sorted []float64, x, y axis) [][2]float64 {
 	return points
 }
 
-// band is the area between the seeds' lowest and highest quantiles.
+// band returns the area between the seeds' lowest and highest quantiles.
 func (m *measure) band(runs []*sim.Result, x, y axis) string {
 	var seeds [][]float64
 	for _, r := range runs {
@@ -153,7 +153,7 @@ func (m *measure) band(runs []*sim.Result, x, y axis) string {
 // keyLine is the height of a line of the key.
 const keyLine = 24.0
 
-// key names the curves above the plot, with the medians: every corner of a plot may hold a curve.
+// key names the curves above the plot, with their medians: any corner of a plot may contain a curve.
 func (c *Comparison) key(d *drawing, right float64, pooled [][]float64) {
 	at := 18.0
 	for i, p := range c.Profiles {
@@ -165,7 +165,7 @@ func (c *Comparison) key(d *drawing, right float64, pooled [][]float64) {
 	}
 }
 
-// short cuts a name to so many characters.
+// short cuts a name to the given number of characters.
 func short(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {

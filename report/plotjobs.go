@@ -10,24 +10,24 @@ import (
 	"heddle/sim"
 )
 
-// A duel is one job under the first profile and under another: mean completion times over the seeds.
+// A duel is one job under the first profile and under another: its mean completion times over the seeds.
 type duel struct {
 	job   string
 	a, b  float64 // seconds
-	alone float64 // … with the cluster to itself; 0 where that is not known
+	alone float64 // … with the cluster to itself; 0 if that is not known
 }
 
 const (
 	even       = 0.05 // relative difference up to which neither won
-	mostDots   = 600  // more jobs than that are counted in cells
+	mostDots   = 600  // if there are more jobs, they are counted in cells
 	dotCell    = 7.0  // size of such a cell
 	duelRows   = 15   // biggest gains, and losses, in the table
-	mostDuels  = 7    // profiles held against the first
+	mostDuels  = 7    // profiles compared with the first
 	dotMostRad = 7.0
 )
 
-// duels pairs the jobs, by id, that succeeded in every run of both profiles. A workload drawn by seed has
-// its jobs in another order under another seed.
+// duels pairs the jobs, by id, that succeeded in every run of both profiles. A workload drawn by seed has its jobs in a
+// different order under each seed.
 func duels(a, b []*sim.Result) []duel {
 	if len(a) == 0 || len(b) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func duels(a, b []*sim.Result) []duel {
 func jctOf(j *sim.JobResult) heddle.Span   { return j.JCT }
 func aloneOf(j *sim.JobResult) heddle.Span { return j.Alone }
 
-// meanTimes is the mean of a time, in seconds, of every job that succeeded in every run and has one there.
+// meanTimes returns the mean of a time, in seconds, for every job that succeeded in every run and has the time there.
 func meanTimes(runs []*sim.Result, of func(*sim.JobResult) heddle.Span) map[string]float64 {
 	sum, times := map[string]float64{}, map[string]int{}
 	for _, r := range runs {
@@ -67,7 +67,7 @@ func meanTimes(runs []*sim.Result, of func(*sim.JobResult) heddle.Span) map[stri
 	return sum
 }
 
-// perJob draws every job's completion time under each further profile against that under the first.
+// perJob draws every job's completion time under each further profile against its time under the first.
 func (c *Comparison) perJob() []panel {
 	var out []panel
 	for k := 1; k < len(c.Profiles) && k <= mostDuels; k++ {
@@ -110,7 +110,7 @@ func (c *Comparison) scatter(k int, duels []duel) panel {
 	return panel{Title: b + " against " + a, Profile: k, Image: d.html(), Caption: verdict, Table: duelTable(duels, a, b)}
 }
 
-// dots draws a circle a job, or, when they are many, a circle a cell whose area grows with its jobs.
+// dots draws a circle per job or, if there are many, a circle per cell whose area grows with the number of its jobs.
 func dots(d *drawing, duels []duel, x, y axis) {
 	if len(duels) <= mostDots {
 		for _, j := range duels {
@@ -136,8 +136,8 @@ func dots(d *drawing, duels []duel, x, y axis) {
 	}
 }
 
-// duelTable lists the jobs that gained and lost the most time: with the ratio of the two times or, where it is known what
-// a job takes by itself, with its slowdowns, which have the same ratio.
+// duelTable lists the jobs that gained and lost the most time: with the ratio of the two times or, if it is known how
+// long a job takes alone, with its slowdowns, which have the same ratio.
 func duelTable(duels []duel, a, b string) grille {
 	t := grille{Head: []string{"job", a, b, "difference"}}
 	withAlone := slices.ContainsFunc(duels, func(d duel) bool { return d.alone > 0 })

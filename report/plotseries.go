@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-const seriesColumns = 265 // steps drawn: one for two units of width
+const seriesColumns = 265 // steps drawn: one per two units of width
 
 // A band is a sampled line of a run, averaged over the columns that are drawn.
 type band struct {
@@ -38,8 +38,8 @@ type lapse struct {
 	share   []band  // fractions of the cluster
 }
 
-// lapses are the first runs of the profiles, those that kept a series, with the time the longest ended
-// and the most containers and the largest fraction there is to draw.
+// lapses returns the first runs of the profiles that kept a series, the time at which the longest ended, and the most
+// containers and the largest fraction to draw.
 func (c *Comparison) lapses() (all []lapse, end, top, share float64) {
 	for i, p := range c.Profiles {
 		if len(p.Runs) == 0 || p.Runs[0].Series.Step <= 0 || len(p.Runs[0].Series.CPUUsed) == 0 {
@@ -81,8 +81,8 @@ func (b *band) at(k int) float64 {
 
 var lapseFrame = frame{72, 30, 588, 196}
 
-// overTime draws, for every profile, the running containers and the utilisation beside each other, then
-// what its policies show.
+// overTime draws, for every profile, the running containers and the utilisation next to each other, then what its
+// policies show.
 func (c *Comparison) overTime() (out [][]panel) {
 	all, end, top, share := c.lapses()
 	for _, l := range all {
@@ -157,7 +157,7 @@ func (c *Comparison) utilisation(l lapse, end, top float64) panel {
 
 const lapseRows = 16
 
-// table averages a lapse over a few rows, for those who cannot or will not look at plots.
+// table averages a lapse over a few rows, for people who cannot or do not want to look at plots.
 func (l *lapse) table(end float64) grille {
 	t := grille{Head: []string{"from", "to"}}
 	bands := append(append([]band(nil), l.running...), l.share...)

@@ -8,7 +8,7 @@ import (
 	"heddle/sim"
 )
 
-// panelOf draws a panel for the page, below whose axis nothing is written.
+// panelOf draws a panel for the page, with nothing written below its axis.
 func panelOf(p *Panel, profile int, height float64, about string) panel {
 	d := draw("plot", 600, height, about)
 	f := lapseFrame
@@ -47,7 +47,7 @@ func (c *Comparison) gauges(i int, end float64) []panel {
 	return out
 }
 
-// threeDigits writes a number of unknown kind to three significant digits.
+// threeDigits writes a number of unknown magnitude with three significant digits.
 func threeDigits(v float64) string {
 	if math.IsNaN(v) {
 		return none
@@ -58,7 +58,7 @@ func threeDigits(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// estimates draws, for every profile that foretold anything, what was foretold against what came.
+// estimates draws, for every profile that made predictions, the predictions against the actual values.
 func (c *Comparison) estimates() (out [][]panel) {
 	for i := range c.Profiles {
 		if len(c.Profiles[i].Runs) == 0 {
@@ -87,7 +87,7 @@ func (c *Comparison) estimates() (out [][]panel) {
 
 const foretoldRows = 8
 
-// table has the estimates by how much time was left.
+// table lists the estimates by how much time was left.
 func (f *foretold) table() grille {
 	t := grille{Head: []string{"left", "estimates", "estimated on average", "mean error"}}
 	hi := heddle.Span(0)

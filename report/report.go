@@ -1,8 +1,8 @@
-// Package report is everything a person or a script sees of simulation results: the terminal table,
-// JSON, CSV of runs, jobs and tasks, one self-contained page with plots, and plots as files of their own.
+// Package report produces everything that a person or a script sees of simulation results: the terminal table, JSON,
+// CSV of runs, jobs and tasks, one self-contained page with plots, and plots as separate files.
 //
-// It only looks at results. It knows nothing of how a run came about: no policies, no scheduler core,
-// no flags and no files, and it never reads a clock. The same results give the same bytes.
+// It only looks at results. It knows nothing of how a run came about: no policies, no scheduler core, no flags and no
+// files, and it never reads a clock. The same results give the same bytes.
 package report
 
 import (
@@ -12,27 +12,27 @@ import (
 	"heddle/workload"
 )
 
-// A Comparison is what is reported on: a workload under one or more profiles. One profile is a plain run.
+// A Comparison is the subject of a report: a workload under one or more profiles. One profile is a plain run.
 type Comparison struct {
-	Workload *workload.Workload // its name and the story of how it was read; its jobs are not looked at
+	Workload *workload.Workload // its name and the account of how it was read; its jobs are not looked at
 	World    string             // full or given
-	WorldWhy string             // why that one, half a sentence
+	WorldWhy string             // why that world, half a sentence
 	Cluster  string             // for people: "600 nodes in 15 racks, 8192 MiB and 8 vcores each"
-	Profiles []ProfileRuns      // in the order they are shown; the first is what the others are held against
-	Notes    []string           // what a reader must know of the configuration, a sentence each
+	Profiles []ProfileRuns      // in display order; the others are compared with the first
+	Notes    []string           // what a reader must know about the configuration, a sentence each
 
-	// Clairvoyant are the runs of the same profiles with an order that knows what each job still needs; nil where
-	// they were not simulated. The jobs of all runs have Alone then.
+	// Clairvoyant holds the runs of the same profiles with an order that knows what each job still needs; nil if they
+	// were not simulated. If they were, the jobs of all runs have Alone.
 	Clairvoyant []ProfileRuns
 }
 
-// ProfileRuns are the runs of one profile, one for each seed. A profile whose runs did not come to be
-// (the user interrupted) has none; its figures do not apply.
+// ProfileRuns holds the runs of one profile, one per seed. A profile whose runs did not take place (because the user
+// interrupted) has none; its figures do not apply.
 type ProfileRuns struct {
 	Name  string
-	Stock bool // a stock ResourceManager was simulated, and not heddle rm
+	Stock bool // a stock ResourceManager was simulated instead of heddle rm
 	Agent bool // with a node agent beside every NodeManager
-	Ideal bool // it does everything at once
+	Ideal bool // the agent is ideal: it does everything at once
 	Runs  []*sim.Result
 }
 
@@ -48,7 +48,7 @@ func (c *Comparison) Seeds() []uint64 {
 	return slices.Compact(seeds)
 }
 
-// Cut counts the runs that ended before their time.
+// Cut counts the runs that ended early.
 func (c *Comparison) Cut() int {
 	n := 0
 	for _, p := range c.Profiles {
@@ -61,8 +61,8 @@ func (c *Comparison) Cut() int {
 	return n
 }
 
-// bounds returns the lower bounds on mean JCT and makespan in seconds, the mean over seeds, and what
-// binds the former. They are a property of workload and cluster, so the first profile that ran has them.
+// bounds returns the lower bounds on mean JCT and makespan in seconds, as means over the seeds, and what binds the
+// former. They are a property of workload and cluster, so they are taken from the first profile that ran.
 func (c *Comparison) bounds() (jct, makespan float64, name string, ok bool) {
 	for _, p := range c.Profiles {
 		if len(p.Runs) == 0 {

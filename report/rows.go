@@ -12,7 +12,7 @@ type row struct {
 	format func(float64) string
 	better int  // -1: less is better, 1: more is, 0: neither
 	first  bool // begins a group
-	odd    bool // only shown where it is not 0
+	odd    bool // only shown if it is not 0
 }
 
 var rows = []row{
@@ -43,7 +43,7 @@ var rows = []row{
 	{"off record p95", RecordedP95, percent, 0, false, false},
 }
 
-// shown lists the rows worth showing. Where slowdowns are known, what is lost against a bound says less.
+// shown lists the rows worth showing. If slowdowns are known, the comparison with a bound says less.
 func shown(sums []Summary) []row {
 	var out []row
 	for _, r := range rows {
@@ -70,8 +70,8 @@ func anyAbove(sums []Summary, m Metric) bool {
 	return false
 }
 
-// comparable says which profiles completed as many jobs as any. One that completed fewer has an easier
-// mean, so its times do not compare with theirs.
+// comparable says which profiles completed as many jobs as any. A profile that completed fewer jobs has an easier mean,
+// so its times cannot be compared with theirs.
 func comparable(sums []Summary) []bool {
 	most := 0.0
 	for i := range sums {
@@ -95,8 +95,8 @@ func rivals(sums []Summary) int {
 	return n
 }
 
-// best says which of the comparable profiles have the best value of a row, judged by what is shown: none
-// where all show the same, or where neither less nor more is better.
+// best says which of the comparable profiles have the best value of a row, judging by what is shown. It names none if
+// all show the same, or if neither less nor more is better.
 func (r *row) best(sums []Summary) []bool {
 	out := make([]bool, len(sums))
 	best, differ := math.NaN(), false
@@ -122,7 +122,7 @@ func (r *row) best(sums []Summary) []bool {
 	return out
 }
 
-// spread writes the lowest and highest of a row, or nothing where all runs show the same.
+// spread writes the lowest and highest value of a row, or nothing if all runs show the same.
 func (r *row) spread(s *Summary) string {
 	if s.Runs < 2 || math.IsNaN(s.Mean[r.metric]) {
 		return ""

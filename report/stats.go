@@ -11,10 +11,10 @@ import (
 // A Metric names one figure of a run.
 type Metric uint8
 
-// The metrics. Times are in seconds, utilisations and LocalMaps fractions from 0 to 1.
+// The metrics. Times are in seconds, utilisations and LocalMaps are fractions from 0 to 1.
 //
-// Completion, waiting and starvation times are those of jobs that succeeded; the others are only
-// counted. Failed counts failed and rejected jobs, Unfinished those that a cut run left behind.
+// Completion, waiting and starvation times are those of jobs that succeeded; other jobs are only counted. Failed counts
+// failed and rejected jobs, Unfinished those that a cut run left behind.
 const (
 	Jobs Metric = iota
 	Completed
@@ -38,9 +38,9 @@ const (
 	MemoryUtilisation
 	JCTOverBound // mean completion time ÷ its lower bound
 	Wall         // seconds the run took on this machine
-	RecordedP50  // |predicted − recorded| ÷ recorded completion time, of jobs whose trace records theirs
+	RecordedP50  // |predicted − recorded| ÷ recorded completion time, of jobs whose trace records it
 	RecordedP95
-	SlowdownMean // completion time ÷ that with the cluster to itself, of jobs of which that is known
+	SlowdownMean // completion time ÷ that with the cluster to itself, of jobs for which the latter is known
 	SlowdownP50
 	SlowdownP95
 	SlowdownP99
@@ -48,13 +48,12 @@ const (
 	NumMetrics = 28
 )
 
-// Figures are a value of every metric; NaN where it does not apply.
+// Figures holds a value of every metric; NaN if it does not apply.
 type Figures [NumMetrics]float64
 
 // Measure computes the figures of one run.
-//
-// A lower bound on the mean over all jobs says nothing of the mean over some. Where jobs did not
-// succeed, the mean of the others is held against the mean of their own bounds.
+// A lower bound on the mean over all jobs says nothing about the mean over some of them. If some jobs did not succeed,
+// the mean of the others is compared with the mean of their own bounds.
 func Measure(r *sim.Result) Figures {
 	var f Figures
 	for m := range f {
@@ -115,8 +114,8 @@ func appendSpan(to []float64, s heddle.Span) []float64 {
 	return append(to, s.Seconds())
 }
 
-// spread sets the four metrics from first on to mean, median, 95th and 99th percentile of xs, and
-// leaves them alone when there is none. It sorts xs.
+// spread sets the four metrics from first on to mean, median, 95th and 99th percentile of xs, or leaves them unchanged
+// if xs is empty. It sorts xs.
 func (f *Figures) spread(first Metric, xs []float64) {
 	if len(xs) == 0 {
 		return
@@ -134,9 +133,9 @@ func mean(xs []float64) float64 {
 	return sum / float64(len(xs))
 }
 
-// Quantile returns the q-quantile, 0 ≤ q ≤ 1, of values sorted ascending: linear between the two
-// nearest ranks, the value at rank 1 + q·(n−1), which is also what NumPy, R and spreadsheets give unless
-// told otherwise. NaN when there is no value.
+// Quantile returns the q-quantile, 0 ≤ q ≤ 1, of values sorted ascending. It interpolates linearly between the two
+// nearest ranks, to the value at rank 1 + q·(n−1), which is also the default of NumPy, R and spreadsheets. It returns
+// NaN if there are no values.
 func Quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -149,8 +148,8 @@ func Quantile(sorted []float64, q float64) float64 {
 	return sorted[lo] + (at-float64(lo))*(sorted[lo+1]-sorted[lo])
 }
 
-// A Summary is a profile over its seeds: mean, lowest and highest of every metric, over the runs in
-// which it applies.
+// A Summary is a profile over its seeds: mean, lowest and highest value of every metric, over the runs to which it
+// applies.
 type Summary struct {
 	Profile         string
 	Runs            int
@@ -196,8 +195,8 @@ func summarise(runs []Figures) Summary {
 	return s
 }
 
-// winners lists the profiles with the lowest mean completion time under a seed, among at least two that
-// completed as many jobs as any: fewer jobs have an easier mean.
+// winners lists the profiles with the lowest mean completion time under a seed, among at least two that completed as
+// many jobs as any: fewer jobs have an easier mean.
 func (c *Comparison) winners(seed uint64, runs [][]Figures) []int {
 	var won []int
 	var best Figures

@@ -8,14 +8,14 @@ import (
 	"heddle/workload"
 )
 
-// A topic is one thing to know about a comparison beside its figures.
+// A topic is one thing to know about a comparison besides its figures.
 type topic struct {
 	label string
 	lines []string
 }
 
-// topics tells what was run, what was filled in and skipped (so many lines of it), the lower bounds and
-// the notes.
+// topics describes what was run, what was filled in and skipped (at most defects lines of it), the lower bounds and the
+// notes.
 func (c *Comparison) topics(defects int) []topic {
 	topics := []topic{{"workload", []string{c.workloadLine()}}}
 	add := func(label string, lines ...string) {
@@ -65,7 +65,7 @@ func (c *Comparison) filled() []string {
 	return out
 }
 
-// listed are the first defects of a list, then how many more there are.
+// listed returns the first defects of a list, then how many more there are.
 func listed(all []workload.Defect, limit int) []string {
 	var out []string
 	for i, d := range all {
@@ -106,7 +106,7 @@ func (c *Comparison) manners() []string {
 	return out
 }
 
-// mannersLines says it with the profiles where it was not the same for all.
+// mannersLines says which ResourceManagers were simulated, and for which profiles if they differ.
 func (c *Comparison) mannersLines() []string {
 	out := c.manners()
 	if len(out) < 2 {
@@ -136,7 +136,7 @@ func (c *Comparison) boundsLine() string {
 	return s + " or a makespan below " + seconds(makespan)
 }
 
-// notes are those of the configuration and what the results themselves call for.
+// notes returns the notes of the configuration and those that the results themselves call for.
 func (c *Comparison) notes() []string {
 	notes := append([]string(nil), c.Notes...)
 	if n := c.Cut(); n > 0 {

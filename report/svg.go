@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// A drawing is an SVG image under construction. Colours and sizes of text come from the page's style
-// sheet by class, so that one image serves both colour schemes and both widths.
+// A drawing is an SVG image under construction. The colours and text sizes come from the page's style sheet by class,
+// so that one image serves both colour schemes and both widths.
 type drawing struct{ b strings.Builder }
 
-// draw begins an image of so many user units; about says in words what it shows.
+// draw begins an image with the given size in user units; about says in words what it shows.
 func draw(class string, w, h float64, about string) *drawing {
 	d := &drawing{}
 	d.b.WriteString(`<svg class="` + class + `" viewBox="0 0 ` + num(w) + " " + num(h) + `" role="img" aria-label="` +
@@ -23,7 +23,7 @@ func draw(class string, w, h float64, about string) *drawing {
 
 func (d *drawing) html() template.HTML {
 	d.b.WriteString("</svg>")
-	return template.HTML(d.b.String()) // every text in it was escaped on its way in
+	return template.HTML(d.b.String()) // every text in it was escaped when it was added
 }
 
 func (d *drawing) group(class string) { d.b.WriteString(`<g class="` + class + `">`) }
@@ -37,7 +37,7 @@ func (d *drawing) path(class, data string) {
 	d.b.WriteString(`<path class="` + class + `" d="` + data + `"/>`)
 }
 
-// rect draws a rectangle; extra are further attributes, title what a pointer resting on it shows.
+// rect draws a rectangle; extra holds further attributes, title is the tooltip.
 func (d *drawing) rect(extra string, x, y, w, h float64, title string) {
 	d.b.WriteString(`<rect` + extra + ` x="` + num(x) + `" y="` + num(y) + `" width="` + num(w) + `" height="` + num(h) + `"`)
 	d.close("rect", title)
@@ -60,7 +60,7 @@ func (d *drawing) text(class string, x, y float64, s string) {
 	d.b.WriteString(`<text class="` + class + `" x="` + num(x) + `" y="` + num(y) + `">` + html.EscapeString(s) + "</text>")
 }
 
-// slanted writes a text that ends at a point, rising towards it.
+// slanted writes a text that ends at a point and rises towards it.
 func (d *drawing) slanted(class string, x, y float64, s string) {
 	d.b.WriteString(`<text class="` + class + `" transform="translate(` + num(x) + " " + num(y) + `) rotate(-35)">` + html.EscapeString(s) + "</text>")
 }
@@ -79,7 +79,7 @@ func (p *pen) to(x, y float64) {
 
 func (p *pen) move(x, y float64) { p.b.WriteString("M" + num(x) + " " + num(y)) }
 
-// step goes on level to x, then up or down to y unless it is there already.
+// step goes horizontally to x, then vertically to y unless it is there already.
 func (p *pen) step(x, y float64, level bool) {
 	p.b.WriteString("H" + num(x))
 	if !level {
@@ -87,10 +87,10 @@ func (p *pen) step(x, y float64, level bool) {
 	}
 }
 
-// dot is a line of no length, which round ends make a dot.
+// dot adds a line of zero length, which round line ends turn into a dot.
 func (p *pen) dot(x, y float64) { p.b.WriteString("M" + num(x) + " " + num(y) + "h0") }
 
-// outline is the closed path along the upper points and back along the lower.
+// outline returns the closed path along the upper points and back along the lower ones.
 func outline(upper, lower [][2]float64) string {
 	var p pen
 	for _, q := range upper {

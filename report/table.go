@@ -13,10 +13,10 @@ import (
 	"heddle/internal/plain"
 )
 
-// TableOptions say what the terminal can do.
+// TableOptions says what the terminal can do.
 type TableOptions struct {
-	Colour bool // the writer is a terminal; NO_COLOR in the environment overrules it
-	Width  int  // columns there are; 0 means 120. More profiles than fit make another table below
+	Colour bool // the writer is a terminal; NO_COLOR in the environment overrides it
+	Width  int  // available columns; 0 means 120. Profiles that do not fit go into another table below
 }
 
 const (
@@ -24,13 +24,12 @@ const (
 	mark         = "•" // the best value of a row
 	shownDefects = 5
 	gap          = 2  // between columns
-	labelled     = 12 // what the label of a paragraph takes
-	headed       = 26 // a profile's name may take, in columns that need less
+	labelled     = 12 // width of a paragraph's label
+	headed       = 26 // width of a profile's name in columns that need less
 )
 
-// Table writes the result for people: metrics as rows, profiles as columns, each value the mean over
-// seeds with lowest and highest beside it; below, what was run and what was assumed. It returns w's
-// error.
+// Table writes the result for people: metrics as rows, profiles as columns, each value being the mean over seeds
+// followed by the lowest and highest; below that, what was run and what was assumed. It returns w's error.
 func Table(w io.Writer, c *Comparison, o TableOptions) error {
 	if o.Width <= 0 {
 		o.Width = defaultWidth
@@ -72,7 +71,7 @@ func pick[T any](yes bool, a, b T) T {
 	return b
 }
 
-// ink colours text, or does not.
+// ink colours text if it is on.
 type ink struct{ on bool }
 
 func (k ink) bold(s string) string { return k.with("1", s) }
@@ -86,9 +85,9 @@ func (k ink) with(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// layOut makes the cells of as many profiles from the given one as fit into the width, at least one.
-// A column is triples of value, spread and mark; values are aligned at their right end, spreads at
-// their left. Its first cell is the profile's name, in lines.
+// layOut makes the cells of as many profiles, starting with from, as fit into the width, and of at least one. A column
+// consists of triples of value, spread and mark; values are right-aligned, spreads left-aligned. Its first cell is the
+// profile's name, in lines.
 func layOut(columns [][]string, profiles []ProfileRuns, from, width int, k ink) (cells [][]string, to int) {
 	used := gap
 	for _, r := range rows {
@@ -157,7 +156,7 @@ func grid(rows []row, cells [][]string) string {
 	return t.Render() + "\n"
 }
 
-// legend says what the marks and figures above mean.
+// legend explains the marks and figures above.
 func legend(b *strings.Builder, c *Comparison, sums []Summary, width int, k ink) {
 	var parts []string
 	if n := len(c.Seeds()); n > 1 {
@@ -177,7 +176,7 @@ func legend(b *strings.Builder, c *Comparison, sums []Summary, width int, k ink)
 	b.WriteString("\n")
 }
 
-// wrap breaks a text into lines. There may be in it what others chose.
+// wrap breaks a text into lines. The text may contain strings chosen by others.
 func wrap(s string, width int) []string {
 	lines := strings.Split(text.WrapSoft(plain.Line(s), width), "\n")
 	for i := range lines {
@@ -198,7 +197,7 @@ func wonLine(sums []Summary, seeds int) string {
 	return fmt.Sprintf("lowest mean JCT, of %d seeds: %s", seeds, strings.Join(won, ", "))
 }
 
-// paragraphs writes topics, a paragraph each.
+// paragraphs writes topics, one paragraph each.
 func paragraphs(b *strings.Builder, topics []topic, width int, k ink) {
 	for _, topic := range topics {
 		for i, line := range topic.lines {

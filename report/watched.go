@@ -11,14 +11,13 @@ import (
 	"heddle/sim"
 )
 
-// A Named is a run under the name it is shown by.
+// A Named is a run with the name under which it is shown.
 type Named struct {
 	Name string
 	Run  *sim.Result
 }
 
-// Gauge plots a number that policies show over time, a curve for each run that has it; ok is false where
-// none has.
+// Gauge plots a number that policies show over time, one curve per run that has it; ok is false if none has.
 func Gauge(title, gauge string, runs []Named) (p *Plot, ok bool) {
 	p = &Plot{Title: title, Panels: []Panel{{Y: Axis{Label: gauge}, X: Axis{Unit: Times}}}}
 	for i, r := range runs {
@@ -59,11 +58,11 @@ func reach(points [][2]float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// mostPredictions is how many dots are drawn for a run.
+// mostPredictions is how many dots are drawn per run.
 const mostPredictions = 500
 
-// Predictions plots what was foretold of running reduces against what came, of all runs that have any,
-// and over time for one reduce of the first of them; ok is false where none has.
+// Predictions plots the predictions for running reduces against the actual values, for all runs that have any, and over
+// time for one reduce of the first of them; ok is false if no run has any.
 func Predictions(title string, runs []Named) (p *Plot, ok bool) {
 	p = &Plot{Title: title}
 	var one *Panel
@@ -96,12 +95,12 @@ func Predictions(title string, runs []Named) (p *Plot, ok bool) {
 	return p, true
 }
 
-// furthest is how many times the longest actual time the axis of estimates goes to at most: early ones may
-// be off by far more, and would leave no room for the rest.
+// furthest limits the axis of estimates, as a multiple of the longest actual time: early estimates may be off by far
+// more, and would leave no room for the rest.
 const furthest = 3
 
-// square gives both axes of a panel of dots the same end, and moves dots beyond it to the edge; the caption
-// says how many.
+// square gives both axes of a panel of dots the same end, and moves dots beyond it to the edge; the caption says how
+// many.
 func (p *Panel) square() {
 	actual, all := 0.0, 0.0
 	for k := range 2 {
@@ -124,7 +123,7 @@ func (p *Panel) square() {
 	}
 }
 
-// cut moves points above a value down to it and counts them; at 0 there is nothing to go by.
+// cut moves points above a value down to it and counts them; if the value is 0 there is no limit to apply.
 func cut(points [][2]float64, most float64) (n int) {
 	for i := range points {
 		if points[i][1] > most && most > 0 {
@@ -135,7 +134,7 @@ func cut(points [][2]float64, most float64) (n int) {
 	return n
 }
 
-// foretold is what was foretold in a run and came to be known.
+// foretold holds the predictions of a run whose actual values became known.
 type foretold struct {
 	run     *sim.Result
 	list    []sim.Prediction
@@ -165,7 +164,7 @@ func newForetold(r *sim.Result) *foretold {
 	return f
 }
 
-// dots are actual and estimated remaining times, evenly left out where they are too many.
+// dots returns actual and estimated remaining times, thinned out evenly if there are too many.
 func (f *foretold) dots() [][2]float64 {
 	var out [][2]float64
 	every := (len(f.list) + mostPredictions - 1) / mostPredictions
@@ -175,7 +174,7 @@ func (f *foretold) dots() [][2]float64 {
 	return out
 }
 
-// errors are the absolute errors in seconds, ascending.
+// errors returns the absolute errors in seconds, ascending.
 func (f *foretold) errors() []float64 {
 	var out []float64
 	for _, p := range f.list {
@@ -191,7 +190,8 @@ func (f *foretold) words() string {
 		some(len(f.list), "estimate", "estimates"), some(f.reduces, "reduce", "reduces"), seconds(Quantile(e, 0.5)), seconds(Quantile(e, 0.9)))
 }
 
-// one is the panel of the reduce with the most predictions; several is false where that has one alone, which is no line.
+// one returns the panel of the reduce with the most predictions; several is false if that has only one, which is not a
+// line.
 func (f *foretold) one(colour int) (p Panel, several bool) {
 	said, was := Curve{Colour: colour}, Curve{Colour: colour, Style: Dashed}
 	job := 0
@@ -217,9 +217,8 @@ func (f *foretold) one(colour int) (p Panel, several bool) {
 // mostTraced is how many tasks' allocations are drawn.
 const mostTraced = 4
 
-// Allocation plots what a few tasks of a run were given and what they used, of the jobs named or of all;
-// ok is false where nothing was traced. It takes the tasks whose limits changed most often, and of
-// those the longest.
+// Allocation plots what a few tasks of a run were given and what they used, from the named jobs or from all; ok is
+// false if nothing was traced. It selects the tasks whose limits changed most often, and among those the longest.
 func Allocation(title string, r Named, jobs []string) (p *Plot, ok bool) {
 	list := traced(r.Run, jobs)
 	if len(list) == 0 {
@@ -260,7 +259,7 @@ func traceCurve(x *sim.Trace, colour int, style Style, of func(*sim.TracePoint) 
 	return c
 }
 
-// traced chooses the tasks to draw, in order of start.
+// traced chooses the tasks to draw, ordered by start.
 func traced(r *sim.Result, jobs []string) []*sim.Trace {
 	var all []*sim.Trace
 	for i := range r.Traces {
@@ -290,7 +289,7 @@ func changes(x *sim.Trace) (n int) {
 
 func lasts(x *sim.Trace) heddle.Span { return x.Points[len(x.Points)-1].At.Since(x.Points[0].At) }
 
-// traceName is the task's job and number, or the container's where tasks were not kept.
+// traceName returns the task's job and number, or the container's number if tasks were not kept.
 func traceName(r *sim.Result, x *sim.Trace) string {
 	for i := range r.Tasks {
 		if t := &r.Tasks[i]; t.Container == x.Container {

@@ -8,14 +8,14 @@ import (
 // defaultReplicas is HDFS's dfs.replication.
 const defaultReplicas = 3
 
-// blocks returns a function that places a job's next block of so many bytes; a block of none lies
-// nowhere. It places as HDFS does for a client outside the cluster: the first replica on any node that
-// holds data, the second on another rack, the third on the second's rack, others anywhere.
+// blocks returns a function that places a job's next block of the given bytes; an empty block has no hosts. It places
+// blocks as HDFS does for a client outside the cluster: the first replica on any node that holds data, the second on
+// another rack, the third on the second's rack, others anywhere.
 func (b *builder) blocks(entry, i int) func(bytes int64) []int32 {
 	d := &b.s.jobs[entry].Data
 	nodes := b.s.holders(d)
 	replicas := min(d.Replicas.or(defaultReplicas), len(nodes))
-	// The index keeps jobs of an entry apart; entries are few beside its 32 bits.
+	// The index separates the jobs of an entry; entries are few compared with its 32 bits.
 	rng := stream(b.seed, streamBlocks, entry<<20|i)
 	return func(bytes int64) []int32 {
 		if bytes == 0 || replicas == 0 {
@@ -26,7 +26,7 @@ func (b *builder) blocks(entry, i int) func(bytes int64) []int32 {
 	}
 }
 
-// holders are the nodes that hold a job's data: those of the named groups, or all.
+// holders returns the nodes that hold a job's data: those of the named groups, or all.
 func (s *Scenario) holders(d *rawData) []int32 {
 	var out []int32
 	for i, n := range s.nodes {
@@ -53,8 +53,8 @@ func (s *Scenario) replicas(nodes []int32, n int, rng *rand.Rand) []int32 {
 	return out
 }
 
-// draw returns a node not taken yet, a wanted one if there is any. It tries at random first, which is
-// all it takes on a large cluster, and then looks at all from a random one on.
+// draw returns a node not taken yet, a wanted one if there is any. It first tries at random, which is usually enough on
+// a large cluster, and then checks all nodes, starting from a random one.
 func draw(nodes, taken []int32, wanted func(int32) bool, rng *rand.Rand) int32 {
 	const tries = 16
 	for range tries {

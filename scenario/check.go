@@ -8,7 +8,7 @@ import (
 	"heddle/workload"
 )
 
-// check finds what is well written and makes no sense.
+// check finds what is well-formed but makes no sense.
 func (s *Scenario) check() error {
 	ids := map[string]bool{}
 	if s.trace != nil {

@@ -11,41 +11,40 @@ import (
 	"heddle/workload"
 )
 
-// FaultKind is what breaks.
+// FaultKind says what breaks.
 type FaultKind uint8
 
-// The faults, in the order of the simulator's own.
+// The faults, in the same order as in the simulator.
 const (
 	NodeLoss      FaultKind = iota // the node dies; it returns after For, or never
-	SlowNode                       // the node runs at Speed of its own, for For, or for good
+	SlowNode                       // the node runs at Speed of its own, for For or for good
 	SilentNode                     // the node works on, but its heartbeats are lost, for For
-	MasterFailure                  // the master of job Job, if it runs, fails
-	TaskFailure                    // of all tasks that would end well, a fraction Rate fails
+	MasterFailure                  // the master of job Job, if it is running, fails
+	TaskFailure                    // a fraction Rate of the tasks that would succeed fails
 	AgentLoss                      // the node agent of the node ends; another starts after For, or never
 )
 
 var faultKinds = []string{"node_loss", "slow_node", "silent_node", "master_failure", "task_failure", "agent_loss"}
 
-// String returns the kind as it stands in files.
+// String returns the kind as written in files.
 func (k FaultKind) String() string { return faultKinds[k] }
 
-// A Fault is something that goes wrong once. What does not apply is 0.
+// A Fault is something that goes wrong once. Fields that do not apply are 0.
 type Fault struct {
 	Kind  FaultKind
 	At    heddle.Time
 	For   heddle.Span // 0 = for good
 	Node  int         // index into Scenario.Nodes
-	Job   int         // index into the jobs of the workload that Faults was given
+	Job   int         // index into the jobs of the workload given to Faults
 	Speed float64     // above 0 and at most 1
 	Rate  float64
 }
 
-// maxFaults is how many faults a scenario may have once the random ones are drawn.
+// maxFaults is how many faults a scenario may have after the random ones are drawn.
 const maxFaults = 100_000
 
-// Faults returns the faults for a seed in order of time, with what the file leaves open drawn: times of
-// those that come every so often, nodes and jobs that are not named. w is the scenario's own, for the
-// same seed.
+// Faults returns the faults for a seed, ordered by time. What the file leaves open is drawn: the times of recurring
+// faults, and nodes and jobs that are not named. w is the scenario's own workload for the same seed.
 func (s *Scenario) Faults(seed uint64, w *workload.Workload) []Fault {
 	byID := make(map[string]int, len(w.Jobs))
 	for i := range w.Jobs {
@@ -85,7 +84,7 @@ func (s *Scenario) Faults(seed uint64, w *workload.Workload) []Fault {
 	return out
 }
 
-// node returns the index of a node given by name, n3, or by number, 3: the first is 1.
+// node returns the index of a node given by name (n3) or by number (3); the first is 1.
 func (s *Scenario) node(name string) (int, bool) {
 	if i, ok := s.indexes[name]; ok {
 		return i, true
@@ -158,7 +157,7 @@ func (r *rawFault) checkNode(s *Scenario) error {
 	return nil
 }
 
-// only refuses keys that a kind of fault has no use for.
+// only refuses keys that do not apply to a kind of fault.
 func (r *rawFault) only(keys ...string) error {
 	for _, k := range []struct {
 		key string

@@ -2,8 +2,8 @@ package scenario
 
 import "github.com/goccy/go-yaml/ast"
 
-// What stands in a file, before it is known to make sense. The keys agree with schema.json: a test
-// compares them.
+// The contents of a file, before it is known whether they make sense. The keys agree with schema.json: a test compares
+// them.
 type (
 	rawScenario struct {
 		position `yaml:"-"`
@@ -42,7 +42,7 @@ type (
 		Racks    []text `yaml:"racks"`
 	}
 
-	// rawQueue has settings by the names that they have in Hadoop's files, where they are checked.
+	// rawQueue has settings under the names used in Hadoop's files, where they are checked.
 	rawQueue struct {
 		position     `yaml:"-"`
 		Name         text       `yaml:"name"`
@@ -180,14 +180,14 @@ type (
 		PageCache   flag `yaml:"page_cache"`
 	}
 
-	// rawProfile is handed on unread.
+	// rawProfile is passed on without being interpreted.
 	rawProfile struct {
 		position `yaml:"-"`
 		node     ast.Node
 	}
 )
 
-// Each mapping notes where it stands and decodes strictly as its plain self.
+// Each mapping records its position and decodes strictly as its plain self.
 
 func (r *rawCluster) UnmarshalYAML(n ast.Node) error {
 	type plain rawCluster
@@ -219,7 +219,7 @@ func (r *rawJob) UnmarshalYAML(n ast.Node) error {
 	return decode(n, (*plain)(r))
 }
 
-// UnmarshalYAML takes "batch" beside a mapping: all at once, which is also what stands for nothing.
+// UnmarshalYAML accepts "batch" besides a mapping: all at once, which is also the default.
 func (r *rawArrival) UnmarshalYAML(n ast.Node) error {
 	type plain rawArrival
 	r.position = positionOf(n)

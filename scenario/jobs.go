@@ -9,7 +9,7 @@ import (
 	"heddle/workload"
 )
 
-// A builder makes the listed jobs for one seed.
+// A builder builds the listed jobs for one seed.
 type builder struct {
 	s      *Scenario
 	w      *workload.Workload
@@ -18,7 +18,7 @@ type builder struct {
 	tasks  int
 }
 
-// group makes the jobs of one entry of the list.
+// group builds the jobs of one entry of the list.
 func (b *builder) group(n int) error {
 	r := &b.s.jobs[n]
 	for i, at := range r.arrivals(stream(b.seed, streamArrivals, n)) {
@@ -32,7 +32,7 @@ func (b *builder) group(n int) error {
 	return nil
 }
 
-// jobs is how many jobs an entry stands for.
+// jobs returns how many jobs an entry stands for.
 func (r *rawJob) jobs() int {
 	if n := len(r.Arrival.At); n > 0 {
 		return n
@@ -40,7 +40,7 @@ func (r *rawJob) jobs() int {
 	return r.Count.or(1)
 }
 
-// arrivals are the times at which they come. The first of a Poisson process comes after a gap too.
+// arrivals returns the times at which they arrive. The first arrival of a Poisson process comes after a gap too.
 func (r *rawJob) arrivals(rng *rand.Rand) []heddle.Span {
 	out := make([]heddle.Span, r.jobs())
 	at := r.Submit.value
@@ -60,13 +60,13 @@ func (r *rawJob) arrivals(rng *rand.Rand) []heddle.Span {
 	return out
 }
 
-// exponential draws from an exponential distribution, no more than MaxSpan.
+// exponential draws from an exponential distribution, limited to MaxSpan.
 func exponential(mean heddle.Span, rng *rand.Rand) heddle.Span {
 	return heddle.Span(min(rng.ExpFloat64()*float64(mean), float64(workload.MaxSpan)))
 }
 
-// id names the i-th of an entry's jobs: the entry's id, or job and its number in the list, and a number
-// where there are several.
+// id returns the name of the i-th job of an entry: the entry's id, or job and its number in the list, followed by a
+// number if there are several.
 func (r *rawJob) id(entry, i int) string {
 	id := r.ID.value
 	if id == "" {
@@ -78,7 +78,7 @@ func (r *rawJob) id(entry, i int) string {
 	return id
 }
 
-// job makes the i-th job of an entry, not yet submitted.
+// job builds the i-th job of an entry, without its submission time.
 func (b *builder) job(n, i int) (workload.Job, error) {
 	r := &b.s.jobs[n]
 	j := workload.Job{
@@ -132,8 +132,8 @@ func (b *builder) room(r *rawJob, tasks int) error {
 
 func (r *rawJob) isSpark() bool { return r.Framework.value == "spark" }
 
-// splits are the bytes each map reads: input and split size say how many there are, input and maps how
-// large they are, maps and split size how much input there is.
+// splits returns the bytes each map reads: input and split size determine how many there are, input and maps how large
+// they are, maps and split size how much input there is.
 func (r *rawJob) splits() []int64 {
 	block := int64(workload.DefaultBlockSize)
 	if r.Split.set {
@@ -158,12 +158,12 @@ func (r *rawJob) splits() []int64 {
 	return out
 }
 
-// resource is the size, zero where nothing stands.
+// resource returns the size, or zero if none is given.
 func (r *rawSize) resource() heddle.Resource {
 	return heddle.Of(r.Memory.mib, int64(r.Vcores.value)*1000)
 }
 
-// part is the i-th of n parts of total that differ by at most 1 and add up to it.
+// part returns the i-th of n parts of total, which differ by at most 1 and add up to it.
 func part(total int64, n, i int) int64 {
 	p := total / int64(n)
 	if int64(i) < total%int64(n) {
@@ -180,7 +180,7 @@ func sum(of []int64) int64 {
 	return s
 }
 
-// at completes an error with the file's path.
+// at adds the file's path to an error.
 func (s *Scenario) at(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.Path = s.Path

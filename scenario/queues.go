@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Queue is a queue of the schedulers, with its settings by the names that they have in Hadoop's files.
+// A Queue is a queue of the schedulers, with its settings under the names used in Hadoop's files.
 type Queue struct {
 	Name     string
 	Line     int
@@ -13,13 +13,13 @@ type Queue struct {
 	Queues   []Queue
 }
 
-// A Setting is one setting of a [Queue], as it is written.
+// A Setting is one setting of a [Queue], as written.
 type Setting struct {
 	Name, Value string
 	Line        int
 }
 
-// queues takes over the queues of a file.
+// queues converts the queues of a file.
 func queues(from []rawQueue) ([]Queue, error) {
 	var out []Queue
 	for i := range from {

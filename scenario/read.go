@@ -15,11 +15,11 @@ import (
 	"heddle/workload"
 )
 
-// Read reads a scenario file and the trace it names. What is wrong with the file is an [*Error] with
-// line and column; what is wrong with the trace, an error that names the trace.
+// Read reads a scenario file and the trace it names. If something is wrong with the file, the error is an [*Error] with
+// line and column; if something is wrong with the trace, the error names the trace.
 func Read(path string) (*Scenario, error) { return ReadWith(path, workload.Options{}) }
 
-// ReadWith is Read with options for the trace. Their format and block size stand behind the file's.
+// ReadWith is like Read, with options for the trace. The file's format and block size take precedence over theirs.
 func ReadWith(path string, o workload.Options) (*Scenario, error) {
 	data, err := plain.ReadFile(path, maxFileBytes)
 	if err != nil {
@@ -28,8 +28,7 @@ func ReadWith(path string, o workload.Options) (*Scenario, error) {
 	return parseFile(path, data, o)
 }
 
-// Parse reads the text of a scenario. path names it in errors, and a trace it names is looked for beside
-// it.
+// Parse reads the text of a scenario. Errors name path, and a trace is looked up relative to the folder of path.
 func Parse(path string, data []byte) (*Scenario, error) {
 	return parseFile(path, data, workload.Options{})
 }
@@ -43,7 +42,7 @@ func parseFile(path string, data []byte, o workload.Options) (*Scenario, error) 
 	return s, err
 }
 
-// IsScenario reports whether a file is meant as one: its name ends in .yaml or .yml.
+// IsScenario reports whether a file is meant to be one: its name ends in .yaml or .yml.
 func IsScenario(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".yaml" || ext == ".yml"
@@ -87,7 +86,7 @@ func read(path string, data []byte, o workload.Options) (*Scenario, error) {
 	return s, s.check()
 }
 
-// profile keeps what stands under profile, and where.
+// profile keeps what the file has under profile, and where.
 func (s *Scenario) profile(r *rawProfile) error {
 	switch r.node.(type) {
 	case nil, *ast.NullNode:
@@ -149,7 +148,7 @@ func (s *Scenario) readWorkload(raw *rawScenario, o workload.Options) error {
 	return nil
 }
 
-// MaxNodes is how many nodes a cluster may have.
+// MaxNodes is the maximum number of nodes in a cluster.
 const MaxNodes = workload.MaxNodes
 
 func (s *Scenario) cluster(raw *rawScenario) error {
@@ -170,7 +169,7 @@ func (s *Scenario) cluster(raw *rawScenario) error {
 		return c.Racks.errorf("0: wanted 1 rack or more")
 	}
 	names := map[string]bool{}
-	dealt := 0 // nodes dealt to the cluster's racks so far, which go on from group to group
+	dealt := 0 // nodes dealt to the cluster's racks so far, counted across groups
 	for i := range c.Nodes {
 		g, err := c.Nodes[i].group()
 		if err != nil {

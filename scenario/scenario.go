@@ -1,8 +1,8 @@
-// Package scenario reads scenario files: a cluster, the work it is given, what goes wrong, and which
-// physical effects count, in YAML.
+// Package scenario reads scenario files in YAML: a cluster, the work it is given, what goes wrong, and which physical
+// effects count.
 //
-// It knows what a file says, not what a policy or the simulated world makes of it: a profile is handed
-// on as it stands, and physical parameters cannot be set here, so that results of two scenarios compare.
+// It knows what a file says, not what a policy or the simulated world makes of it: a profile is passed on as it is, and
+// physical parameters cannot be set here, so that the results of two scenarios can be compared.
 package scenario
 
 import (
@@ -18,7 +18,7 @@ import (
 // A Scenario is one file. It does not change after Read and may be used from many goroutines.
 type Scenario struct {
 	Path    string // as given to Read
-	Name    string // the file's name when it says none
+	Name    string // the file's name if the file states none
 	About   string
 	Cluster []NodeGroup
 	Uplink  float64 // bytes/s of each rack's uplink, each way; 0 = never the bottleneck
@@ -27,36 +27,36 @@ type Scenario struct {
 	Effects Effects
 	Queues  []Queue // below the root; nil = the file defines none
 
-	// Profile is what stands under profile: a string, a mapping (map[string]any), or nil.
-	// ProfileNode is the same as it was parsed, for a reader of profiles of its own.
+	// Profile is what the file has under profile: a string, a mapping (map[string]any), or nil. ProfileNode is the same
+	// as parsed, for callers with their own reader of profiles.
 	Profile     any
 	ProfileNode ast.Node
 
 	faults     []rawFault
 	jobs       []rawJob
 	trace      *workload.Workload
-	factor     float64 // of the trace's gaps
+	factor     float64 // for the trace's gaps
 	nodes      []Node
 	indexes    map[string]int
 	effectsSet bool
 }
 
-// A NodeGroup is a number of like nodes. Zero means the simulated world's default.
+// A NodeGroup is a number of identical nodes. Zero means the simulated world's default.
 type NodeGroup struct {
 	Name  string
 	Count int
-	Size  heddle.Resource // what each offers
+	Size  heddle.Resource // what each node offers
 	Cores float64         // physical; 0 = one per vcore offered
 	RAM   int64           // MiB of the machine
 	Disk  float64         // bytes/s of sequential transfer
-	Seek  heddle.Span     // one move of the disk's heads
-	Run   int64           // bytes that the disk serves of one stream before the next
+	Seek  heddle.Span     // one movement of the disk's heads
+	Run   int64           // bytes of one stream that the disk serves before the next
 	NIC   float64         // bytes/s on the wire, each way
-	Speed float64         // of a core against the reference core
-	Racks []string        // dealt to its nodes in turn
+	Speed float64         // of a core relative to the reference core
+	Racks []string        // assigned to its nodes in turn
 }
 
-// A Node is a node of the cluster. Its index in [Scenario.Nodes] is what Workload.Hosts refers to.
+// A Node is a node of the cluster. Workload.Hosts refers to nodes by their index in [Scenario.Nodes].
 type Node struct {
 	Name  string
 	Rack  string
@@ -66,7 +66,7 @@ type Node struct {
 // Nodes returns the nodes of all groups in order, named n1, n2, ….
 func (s *Scenario) Nodes() []Node { return s.nodes }
 
-// Files are those that it was read from: its own and those of its trace.
+// Files returns the files it was read from: its own and those of its trace.
 func (s *Scenario) Files() []string {
 	files := []string{s.Path}
 	if s.trace != nil {
@@ -75,25 +75,26 @@ func (s *Scenario) Files() []string {
 	return files
 }
 
-// Effects are the physical effects that count, with the fields of the simulated world's own.
+// Effects are the physical effects that count, with the same fields as in the simulated world.
 type Effects struct {
 	Locality    bool // remote reads cost network and the source's disk
-	Contention  bool // what runs on a node shares it
+	Contention  bool // stages on a node share it
 	Skew        bool // partitions are uneven
-	Noise       bool // like tasks need unlike amounts of processor time
-	Memory      bool // too little memory slows tasks, swaps nodes and fails masters
-	LaunchDelay bool // processes take processor time and waits to start
+	Noise       bool // like tasks need different amounts of processor time
+	Memory      bool // too little memory slows tasks, makes nodes swap and fails masters
+	LaunchDelay bool // process starts take processor time and a wait
 	SlowNodes   bool // node speeds vary around their specification
 	MemoryKill  bool // a task that demands more than it was told is killed; off unless switched on
-	PageCache   bool // memory that nobody holds keeps what was read and written last; off unless switched on
+	PageCache   bool // unused memory keeps what was read and written last; off unless switched on
 }
 
-// Replays reports whether the scenario is a trace and nothing else: no jobs of its own, no faults, no effects.
+// Replays reports whether the scenario is a trace and nothing else: it has no jobs of its own, no faults and no
+// effects.
 func (s *Scenario) Replays() bool {
 	return s.trace != nil && len(s.jobs) == 0 && len(s.faults) == 0 && !s.effectsSet
 }
 
-// QueueAt returns where in the file a queue is named first by a job; empty where no listed job names it.
+// QueueAt returns where in the file a job first names a queue, or "" if no listed job names it.
 func (s *Scenario) QueueAt(queue string) string {
 	for i := range s.jobs {
 		if q := &s.jobs[i].Queue; q.value == queue && queue != "" {
@@ -103,13 +104,13 @@ func (s *Scenario) QueueAt(queue string) string {
 	return ""
 }
 
-// ProfileAt returns where in the file the profile stands, which it must have.
+// ProfileAt returns where in the file the profile is; the file must have one.
 func (s *Scenario) ProfileAt() string {
 	at := positionOf(s.ProfileNode)
 	return fmt.Sprintf("%s:%d:%d", s.Path, at.line, at.column)
 }
 
-// Streams of randomness, each with numbers of its own, so that a job more does not change the others.
+// Streams of randomness, each with its own numbers, so that an additional job does not change the others.
 const (
 	streamBlocks uint64 = (iota + 1) << 32
 	streamArrivals
@@ -120,9 +121,9 @@ func stream(seed, purpose uint64, index int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, purpose|uint64(uint32(index))))
 }
 
-// Build returns the work of the scenario for a seed: the trace's jobs, which are the same for every
-// seed, and the listed ones with their arrivals and their blocks drawn. Workload.Hosts are the nodes in
-// order when blocks were placed; a trace without hosts gets none here.
+// Build returns the work of the scenario for a seed: the trace's jobs, which are the same for every seed, and the
+// listed ones, whose arrivals and blocks are drawn. If blocks were placed, Workload.Hosts are the nodes in order; a
+// trace without hosts gets none here.
 func (s *Scenario) Build(seed uint64) (*workload.Workload, error) {
 	w := &workload.Workload{Name: s.Name, Format: "scenario"}
 	b := builder{s: s, w: w, seed: seed}
@@ -153,7 +154,7 @@ func (s *Scenario) Build(seed uint64) (*workload.Workload, error) {
 	return w, nil
 }
 
-// addTrace puts the trace's jobs beside the listed ones. Where both have hosts the trace's come behind.
+// addTrace adds the trace's jobs to the listed ones. If both have hosts, the trace's hosts come after the others.
 func (b *builder) addTrace() error {
 	t := *b.s.trace
 	t.Jobs = append([]workload.Job(nil), t.Jobs...)

@@ -9,7 +9,7 @@ import (
 // Spark's defaults on YARN.
 const defaultExecutors = 2
 
-// sparkTasks is how many tasks a job's stages have.
+// sparkTasks returns how many tasks a job's stages have.
 func (r *rawJob) sparkTasks() int {
 	n := 0
 	for i := range r.Spark.Stages {
@@ -21,7 +21,7 @@ func (r *rawJob) sparkTasks() int {
 	return n
 }
 
-// stageTasks is how many tasks a listed stage has: as many as there are splits where it does not say.
+// stageTasks returns how many tasks a listed stage has: as many as there are splits if the file does not say.
 func (r *rawJob) stageTasks(st *rawStage) int {
 	if st.Tasks.set {
 		return st.Tasks.value
@@ -55,8 +55,8 @@ func (b *builder) spark(r *rawJob, blocks func(int64) []int32) *workload.SparkJo
 	return s
 }
 
-// iterations makes one stage a pass over the input. The first reads the file system; with cache it
-// leaves the data in memory for the others, without each reads the file system again.
+// iterations makes one stage for each pass over the input. The first reads the file system. With cache, it leaves the
+// data in memory for the others; without, each of them reads the file system again.
 func (r *rawJob) iterations(blocks func(int64) []int32) []workload.Stage {
 	splits := r.splits()
 	input := sum(splits)
@@ -87,7 +87,7 @@ func (r *rawJob) iterations(blocks func(int64) []int32) []workload.Stage {
 				if r.Spark.CachedTime.set {
 					t.Duration = r.Spark.CachedTime.value
 				}
-			} else if st.Caches { // what it leaves is in memory; by its program where that is not said
+			} else if st.Caches { // its output is in memory; its size depends on its program if not stated
 				if t.Output = 0; r.Spark.InMemory.set {
 					t.Output = part(inMemory, len(splits), k)
 				}
@@ -99,7 +99,7 @@ func (r *rawJob) iterations(blocks func(int64) []int32) []workload.Stage {
 	return out
 }
 
-// listedStages makes the stages as they are listed.
+// listedStages makes the stages as listed.
 func (r *rawJob) listedStages(blocks func(int64) []int32) []workload.Stage {
 	splits := r.splits()
 	input := sum(splits)

@@ -12,9 +12,9 @@ import (
 	"heddle/workload"
 )
 
-// The scalars of a scenario file. Each knows where it stands, and whether it stands at all.
+// The scalars of a scenario file. Each knows its position, and whether it is present at all.
 
-// scalarText returns a scalar as it is written.
+// scalarText returns a scalar as written.
 func scalarText(n ast.Node, want string) (string, position, error) {
 	p := positionOf(n)
 	switch s := n.(type) {
@@ -55,7 +55,7 @@ func (f *flag) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// whole is a whole number from 0.
+// whole is a whole number of at least 0.
 type whole struct {
 	position
 	set   bool
@@ -77,7 +77,7 @@ func (w *whole) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// or returns the number, or another where none stands.
+// or returns the number, or other if there is none.
 func (w whole) or(other int) int {
 	if w.set {
 		return w.value
@@ -85,7 +85,7 @@ func (w whole) or(other int) int {
 	return other
 }
 
-// number is any number from 0.
+// number is any number of at least 0.
 type number struct {
 	position
 	set   bool
@@ -107,7 +107,7 @@ func (f *number) UnmarshalYAML(n ast.Node) error {
 
 var quantity = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([A-Za-z/]*)$`)
 
-// parts splits 1.5GiB into its number and its unit.
+// parts splits a value such as 1.5GiB into its number and its unit.
 func parts(s string) (v float64, unit string, ok bool) {
 	m := quantity.FindStringSubmatch(strings.TrimSpace(s))
 	if m == nil {
@@ -117,8 +117,8 @@ func parts(s string) (v float64, unit string, ok bool) {
 	return v, m[2], err == nil
 }
 
-// scaled reads a number with a unit. A unit is worth what units say, a number without one plain; what is
-// not allowed is refused with the words of want.
+// scaled reads a number with a unit. The values of units are in units; a number without a unit counts plain. A value
+// that is not allowed is refused with the text in want.
 func scaled(n ast.Node, units map[string]float64, plain float64, want string, allowed func(float64) bool) (float64, position, error) {
 	s, p, err := scalarText(n, strings.TrimPrefix(want, "wanted "))
 	if err != nil {
@@ -201,7 +201,7 @@ func (t *span) UnmarshalYAML(n ast.Node) error {
 
 var rateUnits = map[string]float64{"MB/s": 1e6, "GB/s": 1e9, "MiB/s": 1 << 20, "Mb/s": 1e6 / 8, "Gb/s": 1e9 / 8}
 
-// rate is a speed of transfer in bytes/s.
+// rate is a transfer rate in bytes/s.
 type rate struct {
 	position
 	set bool
@@ -218,15 +218,15 @@ func (r *rate) UnmarshalYAML(n ast.Node) error {
 	return err
 }
 
-// amount is data in bytes, or, written as a plain number, a ratio of a job's input.
+// amount is data in bytes or, if written as a plain number, a ratio of a job's input.
 type amount struct {
 	position
 	set   bool
 	bytes int64
-	ratio float64 // used where bytes is 0
+	ratio float64 // used if bytes is 0
 }
 
-// maxRatio tells a ratio from bytes whose unit was forgotten.
+// maxRatio distinguishes a ratio from bytes whose unit was forgotten.
 const maxRatio = 100
 
 func (a *amount) UnmarshalYAML(n ast.Node) error {
@@ -251,7 +251,7 @@ func (a *amount) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// of returns the bytes for a job with so much input.
+// of returns the bytes for a job with the given input.
 func (a amount) of(input int64) int64 {
 	if a.bytes > 0 {
 		return a.bytes
@@ -259,7 +259,7 @@ func (a amount) of(input int64) int64 {
 	return int64(min(math.Round(a.ratio*float64(input)), workload.MaxBytes))
 }
 
-// clip quotes a value, shortened.
+// clip quotes a value in shortened form.
 func clip(s string) string {
 	const most = 40
 	if len(s) > most {

@@ -17,7 +17,7 @@ import (
 // A position is a place in the file; the zero value is its beginning.
 type position struct{ line, column int }
 
-// An Error is what is wrong with a scenario file, and where.
+// An Error says what is wrong with a scenario file, and where.
 type Error struct {
 	Path         string
 	Line, Column int // 1-based
@@ -33,7 +33,7 @@ func (p position) errorf(format string, args ...any) error {
 	return &Error{Line: p.line, Column: p.column, Reason: fmt.Sprintf(format, args...)}
 }
 
-// positionOf is where a node begins; of a mapping, its first key.
+// positionOf returns where a node begins; for a mapping, where its first key does.
 func positionOf(n ast.Node) position { return tokenPosition(plain.Start(n)) }
 
 func tokenPosition(t *token.Token) position {
@@ -43,10 +43,10 @@ func tokenPosition(t *token.Token) position {
 	return position{t.Position.Line, t.Position.Column}
 }
 
-// maxFileBytes is how long a file may be.
+// maxFileBytes is the maximum length of a file.
 const maxFileBytes = 4 << 20
 
-// parse returns the document of a file.
+// parse returns the document in a file.
 func parse(data []byte) (ast.Node, error) {
 	if len(data) > maxFileBytes {
 		return nil, position{}.errorf("the file is longer than %d bytes", maxFileBytes)
@@ -58,7 +58,7 @@ func parse(data []byte) (ast.Node, error) {
 	return doc, yamlError(err)
 }
 
-// decode fills a struct from a mapping. A key it does not have is an error that names those it has.
+// decode fills a struct from a mapping. An unknown key is an error that lists the known ones.
 func decode(n ast.Node, into any) error {
 	kind := reflect.TypeOf(into).Elem()
 	switch n.(type) {
@@ -78,7 +78,7 @@ func decode(n ast.Node, into any) error {
 	return yamlError(err)
 }
 
-// yamlError turns an error of the YAML library into one of this package.
+// yamlError converts an error of the YAML library to one of this package.
 func yamlError(err error) error {
 	var own *Error
 	if err == nil || errors.As(err, &own) {

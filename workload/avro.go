@@ -10,15 +10,15 @@ import (
 	"github.com/linkedin/goavro/v2"
 )
 
-// maxAvroBlock bounds the items of one array or map in a binary history; the decoder sets memory aside
-// for as many as the file claims.
+// maxAvroBlock limits the items of one array or map in a binary history. The decoder allocates memory for as many as
+// the file claims.
 const maxAvroBlock = 1 << 20
 
 var limitAvro = sync.OnceFunc(func() { goavro.MaxBlockCount = maxAvroBlock })
 
-// avroCodec returns the codec of the schema that a history file carries. The schema is as little to be
-// trusted as the rest of the file: it is rebuilt from what is understood of it, and refused where a
-// value could contain itself or take no bytes, with which a small file keeps a decoder busy for ever.
+// avroCodec returns the codec of the schema in a history file. The schema is as untrusted as the rest of the file. It
+// is rebuilt from the parts that are understood, and refused if a value could contain itself or take no bytes, because
+// then a small file could keep a decoder busy for ever.
 func avroCodec(schema string) (*goavro.Codec, error) {
 	var parsed any
 	if err := json.Unmarshal([]byte(schema), &parsed); err != nil {
@@ -148,5 +148,5 @@ func (c *schemaCheck) record(name string, s map[string]any, depth int) (any, err
 	return map[string]any{"type": "record", "name": name, "fields": fields}, nil
 }
 
-// shortName is a type's name without its namespace.
+// shortName returns a type's name without its namespace.
 func shortName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

@@ -7,8 +7,7 @@ import (
 	"heddle"
 )
 
-// lists calls do with every list of tasks of a job that last a time of their own; kind tells like tasks from
-// others.
+// lists calls do with every list of tasks of a job that have durations of their own; kind identifies the kind of task.
 func (j *Job) lists(do func(kind int, tasks *[]Task)) {
 	do(0, &j.Maps)
 	do(1, &j.Reduces)
@@ -20,8 +19,7 @@ func (j *Job) lists(do func(kind int, tasks *[]Task)) {
 	}
 }
 
-// MoveHosts makes the hosts that tasks name by index those that stand so many places further on, for a workload that is
-// put together from several.
+// MoveHosts adds by to every host index in the job's tasks, for a workload that is combined from several.
 func (j *Job) MoveHosts(by int32) {
 	j.lists(func(_ int, tasks *[]Task) {
 		for k := range *tasks {
@@ -34,8 +32,8 @@ func (j *Job) MoveHosts(by int32) {
 
 const taskKinds = 4
 
-// Unstated returns how many jobs have a task that states no duration, how many others have one that are recorded to
-// have failed, so that none could be stated, and whether any task states one.
+// Unstated returns how many jobs have a task that states no duration, how many other such jobs are recorded as failed,
+// so that none could be stated, and whether any task states one.
 func (w *Workload) Unstated() (jobs, failed int, stated bool) {
 	for i := range w.Jobs {
 		lacks := false
@@ -55,8 +53,8 @@ func (w *Workload) Unstated() (jobs, failed int, stated bool) {
 	return jobs, failed, stated
 }
 
-// FillDurations gives tasks that state no duration the median of their kind in their job, else in all jobs, else of
-// all tasks. Jobs are copied where they change. It does nothing where no task states a duration.
+// FillDurations gives tasks that state no duration the median of their kind in their job, else in all jobs, else of all
+// tasks. Jobs that change are copied. It does nothing if no task states a duration.
 func (w *Workload) FillDurations() {
 	var kinds [taskKinds][]heddle.Span
 	var all []heddle.Span
@@ -120,7 +118,7 @@ func (w *Workload) FillDurations() {
 
 func unstated(t Task) bool { return t.Duration <= 0 }
 
-// statedSpans are the durations that tasks state, without what they waited for others.
+// statedSpans returns the durations that tasks state, without the time they waited for others.
 func statedSpans(tasks []Task) []heddle.Span {
 	var out []heddle.Span
 	for k := range tasks {
@@ -131,7 +129,7 @@ func statedSpans(tasks []Task) []heddle.Span {
 	return out
 }
 
-// median is the middle of some spans, the lower of two; 0 where there is none.
+// median returns the median of some spans, the lower one of two; 0 if there are none.
 func median(of []heddle.Span) heddle.Span {
 	if len(of) == 0 {
 		return 0

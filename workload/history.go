@@ -18,7 +18,7 @@ type history struct {
 	user, priority          string
 	submit                  int64 // ms since 1970
 	finish                  int64 // likewise, of a job that succeeded
-	master, ready           int64 // likewise, of the last master: its program's begin, and that of the job in it
+	master, ready           int64 // likewise, of the last master: when its program began, and when the job in it did
 	totalMaps, totalReduces int64
 	uber, failed            bool
 	maps, reduces           map[string]*historyTask // by task id
@@ -41,7 +41,7 @@ func newHistory(im *importer) *history {
 	return &history{im: im, maps: map[string]*historyTask{}, reduces: map[string]*historyTask{}}
 }
 
-// event takes in one event: its type, and the record named by its only key.
+// event handles one event, given its type and the record named by its only key.
 func (h *history) event(kind string, event map[string]map[string]any) *fault {
 	if len(event) != 1 {
 		return faultf("event", "does not hold one record")
@@ -114,7 +114,7 @@ func (h *history) ended(e *avroRecord) {
 	t.last = e.text("attemptId")
 }
 
-// task returns the map or reduce that an event speaks of; nil for any other kind of task.
+// task returns the map or reduce that an event is about, or nil for any other kind of task.
 func (h *history) task(e *avroRecord) *historyTask {
 	id, kind := e.text("taskid"), e.text("taskType")
 	var of map[string]*historyTask
@@ -157,7 +157,7 @@ func (h *history) attempt(e *avroRecord) (*historyAttempt, *historyTask) {
 	return a, t
 }
 
-// tasks returns the tasks of a kind in order of their numbers, with nil for those only counted.
+// tasks returns the tasks of a kind ordered by number, with nil for those that are only counted.
 func (h *history) tasks(field string, of map[string]*historyTask, total int64) ([]*historyTask, *fault) {
 	list := slices.SortedFunc(maps.Values(of), func(a, b *historyTask) int { return cmp.Compare(a.index, b.index) })
 	for i := 1; i < len(list); i++ {
@@ -175,7 +175,7 @@ func (h *history) tasks(field string, of map[string]*historyTask, total int64) (
 	return list, nil
 }
 
-// fillTask says of t what its successful attempt showed.
+// fillTask fills in t from its successful attempt.
 func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 	if from == nil {
 		h.im.lacks("duration")
@@ -217,7 +217,7 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 	}
 }
 
-// starts are when the attempts began whose durations the tasks have.
+// starts returns the start times of the attempts whose durations the tasks have.
 func starts(tasks []*historyTask) []heddle.Time {
 	out := make([]heddle.Time, len(tasks))
 	for i, t := range tasks {
@@ -228,8 +228,8 @@ func starts(tasks []*historyTask) []heddle.Time {
 	return out
 }
 
-// waited notes of reduces how long their job's last map still ran. Begins are those of the runs whose durations the tasks
-// state.
+// waited records, for reduces, how long their job's last map was still running. The begin times are those of the runs
+// whose durations the tasks state.
 func waited(maps, reduces []Task, mapBegins, reduceBegins []heddle.Time) {
 	last := NoTime
 	for i, at := range mapBegins {
@@ -244,7 +244,7 @@ func waited(maps, reduces []Task, mapBegins, reduceBegins []heddle.Time) {
 	}
 }
 
-// An avroRecord is a decoded record, and the first thing found wrong with it.
+// An avroRecord is a decoded record and the first fault found in it.
 type avroRecord struct {
 	record map[string]any
 	bad    *fault
@@ -256,7 +256,7 @@ func (e *avroRecord) fail(field, format string, args ...any) {
 	}
 }
 
-// value returns a field, taken out of its union.
+// value returns a field, unwrapped from its union.
 func (e *avroRecord) value(field string) any {
 	v := e.record[field]
 	if union, ok := v.(map[string]any); ok && len(union) == 1 {
@@ -275,7 +275,7 @@ func (e *avroRecord) text(field string) string {
 	return s
 }
 
-// number reads a whole number from 0 to limit; −1, unknown, is 0.
+// number reads a whole number from 0 to limit. −1, which means unknown, becomes 0.
 func (e *avroRecord) number(field string, limit int64) int64 {
 	v := e.value(field)
 	n, ok := whole(v)
@@ -296,7 +296,7 @@ func (e *avroRecord) number(field string, limit int64) int64 {
 	return 0
 }
 
-// known is number, and 0 where the field is missing.
+// known is like number, but returns 0 if the field is missing.
 func (e *avroRecord) known(field string, limit int64) int64 {
 	if e.value(field) == nil {
 		return 0
@@ -304,7 +304,7 @@ func (e *avroRecord) known(field string, limit int64) int64 {
 	return e.number(field, limit)
 }
 
-// allDigits reports whether a value of JSON is a whole number, however large.
+// allDigits reports whether a JSON value is a whole number, however large.
 func allDigits(v any) bool {
 	n, ok := v.(json.Number)
 	return ok && digits(string(n)) == len(n)
@@ -323,11 +323,11 @@ func whole(v any) (int64, bool) {
 	return 0, false
 }
 
-// counters returns the counters that are read, by name.
+// counters returns the counters of interest, by name.
 func (e *avroRecord) counters() map[string]int64 {
 	out := map[string]int64{}
 	all, _ := e.record["counters"].(map[string]any)
-	if len(all) == 1 { // a union: JhCounters, with its namespace or without
+	if len(all) == 1 { // a union: JhCounters, with or without its namespace
 		for _, v := range all {
 			if inner, ok := v.(map[string]any); ok {
 				all = inner

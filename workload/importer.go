@@ -9,33 +9,33 @@ import (
 	"heddle"
 )
 
-// An importer gathers what the reading of one path finds.
+// An importer collects what is found while reading one path.
 type importer struct {
 	opts  Options
 	wl    *Workload
-	file  string // being read
-	ended bool   // the line being read has an end
+	file  string // the file being read
+	ended bool   // the line being read has a line end
 	hosts map[string]int32
 	ids   map[string]bool
 	tasks int
 
-	attempts map[string]attempt // of Spark's applications, by id
+	attempts map[string]attempt // of Spark applications, by id
 
-	other  string // the first file of the folder being read that is history of another format, with the format
-	others int    // how many there are
+	other  string // the first file in the folder being read that is history of another format, with the format
+	others int    // the number of such files
 
 	slab []Task
 
-	fills   map[Fill]*fillSum // keys have no Value and no Jobs
-	pending map[Fill]*fillSum // of the job being read
+	fills   map[Fill]*fillSum // keys have neither Value nor Jobs
+	pending map[Fill]*fillSum // for the job being read
 }
 
-// A fillSum is what a rule gave: texts, or numbers of things.
+// A fillSum is what a rule filled in: texts, or numbers of things.
 type fillSum struct {
 	jobs      int
-	texts     []string // different ones, the first few
+	texts     []string // the first few different ones
 	low, high int64
-	unit      string // set where it gives numbers
+	unit      string // set if it fills in numbers
 }
 
 func newImporter(o Options) *importer {
@@ -52,10 +52,10 @@ func newImporter(o Options) *importer {
 	}
 }
 
-// A DefectError is the first defect of a reading with Options.Strict.
+// A DefectError is the first defect found when reading with Options.Strict.
 type DefectError struct{ Defect }
 
-// Error says where the defect is and what is wrong.
+// Error returns where the defect is and what is wrong.
 func (e *DefectError) Error() string { return e.String() }
 
 // String returns the defect as "file:line: field: reason".
@@ -73,41 +73,41 @@ func (d Defect) String() string {
 	return b.String()
 }
 
-// A fault is what is wrong with a record, before it is known where the record stands.
+// A fault is what is wrong with a record, before its place in the file is known.
 type fault struct {
 	field, reason string
-	short         bool // it may be that the record stops too early and nothing else is wrong with it
+	short         bool // the record possibly stops too early and nothing else is wrong with it
 }
 
 func faultf(field, format string, args ...any) *fault {
 	return &fault{field: field, reason: fmt.Sprintf(format, args...)}
 }
 
-// shortf is faultf for what may be the beginning of a record.
+// shortf is like faultf, for what may be the beginning of a record.
 func shortf(field, format string, args ...any) *fault {
 	f := faultf(field, format, args...)
 	f.short = true
 	return f
 }
 
-// restMissing says what it means that a file is cut off.
+// restMissing says what a truncated file means.
 const restMissing = "an unknown part of the file is missing"
 
-// defect counts a part that cannot be read, unless it is the place where the file is cut off. Its error ends the reading.
+// defect counts a part that cannot be read, unless it is where the file is cut off. An error from it ends the reading.
 func (im *importer) defect(line int, f *fault) error {
 	if f.short && !im.ended {
-		im.wl.Lines-- // not a whole one
+		im.wl.Lines-- // not a complete one
 		return im.cutOff(line, f.field, f.reason+", and the line has no end: it seems to be cut off")
 	}
 	return im.lose(&im.wl.Skipped, Defect{File: im.file, Line: line, Field: f.field, Reason: f.reason})
 }
 
-// cutOff notes where a file cannot be read further, and why. Its error ends the reading.
+// cutOff records where and why a file cannot be read any further. An error from it ends the reading.
 func (im *importer) cutOff(line int, field, why string) error {
 	return im.lose(&im.wl.Cut, Defect{File: im.file, Line: line, Field: field, Reason: why + "; " + restMissing})
 }
 
-// lose adds a defect to a list. Its error ends the reading.
+// lose adds a defect to a list. An error from it ends the reading.
 func (im *importer) lose(list *[]Defect, d Defect) error {
 	clear(im.pending)
 	if im.opts.Strict {
@@ -120,12 +120,12 @@ func (im *importer) lose(list *[]Defect, d Defect) error {
 	return nil
 }
 
-// fill notes a rule used for the job being read, and the value that it gave; add counts it.
+// fill records a rule used for the job being read and the value it filled in; add counts it.
 func (im *importer) fill(field, rule, value string) {
 	im.note(field, rule, &fillSum{texts: []string{value}})
 }
 
-// fillNumber is fill for a number of things, which differs from job to job.
+// fillNumber is like fill, for a number of things that differs from job to job.
 func (im *importer) fillNumber(field, rule string, n int64, unit string) {
 	im.note(field, rule, &fillSum{low: n, high: n, unit: unit})
 }
@@ -134,7 +134,7 @@ func (im *importer) note(field, rule string, sum *fillSum) {
 	merge(im.pending, Fill{Field: field, Rule: rule}, sum)
 }
 
-// merge adds what a rule gave to what it gave before.
+// merge combines what a rule filled in with what it filled in before.
 func merge(to map[Fill]*fillSum, f Fill, from *fillSum) {
 	sum := to[f]
 	if sum == nil {
@@ -153,10 +153,10 @@ func merge(to map[Fill]*fillSum, f Fill, from *fillSum) {
 	}
 }
 
-// shownValues is how many different values of a rule are told.
+// shownValues is how many different values of a rule are shown.
 const shownValues = 3
 
-// value writes what was filled in.
+// value returns what was filled in, as text.
 func (f *fillSum) value() string {
 	switch {
 	case f.unit != "" && f.low == f.high:
@@ -169,7 +169,7 @@ func (f *fillSum) value() string {
 	return strings.Join(f.texts, ", ")
 }
 
-// add takes a finished job in. Its Submit is still the trace's own time.
+// add adds a finished job. Its Submit is still in the trace's own time.
 func (im *importer) add(line int, j Job) error {
 	if j.ID == "" {
 		return im.defect(line, faultf("id", "the job has no id"))
@@ -186,7 +186,7 @@ func (im *importer) add(line int, j Job) error {
 	return nil
 }
 
-// count notes the rules used for a job that was taken in.
+// count records the rules used for a job that was added.
 func (im *importer) count() {
 	for f, sum := range im.pending {
 		sum.jobs = 1
@@ -195,7 +195,7 @@ func (im *importer) count() {
 	clear(im.pending)
 }
 
-// room reports whether a job may have so many tasks in all, so many of them not yet in memory.
+// room returns a fault if a job may not have inJob tasks, none of which is in memory yet.
 func (im *importer) room(field string, inJob int64) *fault {
 	if inJob > MaxTasksPerJob {
 		return faultf(field, "%d tasks; a job may have %d", inJob, MaxTasksPerJob)
@@ -221,7 +221,7 @@ func (im *importer) take(n int) []Task {
 	return t
 }
 
-// host returns the index of a host, given as name, as /rack/name or with the rack apart.
+// host returns the index of a host, given as name, as /rack/name, or with the rack separately.
 func (im *importer) host(name, rack string) int32 {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		if i > 0 {
@@ -242,7 +242,7 @@ func (im *importer) host(name, rack string) int32 {
 	return i
 }
 
-// rackName returns a rack's name in YARN's form, with a leading slash; none stays none.
+// rackName returns a rack's name in YARN's form, with a leading slash; an empty name stays empty.
 func rackName(s string) string {
 	s = strings.Trim(s, "/")
 	if s == "" {
@@ -251,7 +251,7 @@ func rackName(s string) string {
 	return "/" + s
 }
 
-// finish orders the jobs, starts time at the first of them and lists the rules used.
+// finish sorts the jobs, makes time start at the first one, and lists the rules used.
 func (im *importer) finish() *Workload {
 	w := im.wl
 	w.Sort()
@@ -289,7 +289,7 @@ func (t *Times) Move(by heddle.Span) {
 	move(&t.Ready)
 }
 
-// since makes times of the trace's own clock times since the workload's start.
+// since converts times of the trace's own clock to times since the workload's start.
 func (t *Times) since(first heddle.Time) {
 	if t == nil {
 		return
@@ -310,14 +310,14 @@ func sinceStart(at, first heddle.Time) heddle.Time {
 	return at - first
 }
 
-// Sort orders jobs by submission, then id.
+// Sort sorts jobs by submission, then id.
 func (w *Workload) Sort() {
 	slices.SortFunc(w.Jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(a.Submit, b.Submit), compareIDs(a.ID, b.ID))
 	})
 }
 
-// compareIDs orders ids with the numbers in them as numbers: job9 before job10.
+// compareIDs compares ids, treating the numbers in them as numbers: job9 comes before job10.
 func compareIDs(a, b string) int {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -338,7 +338,7 @@ func compareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a)-i, len(b)-j), strings.Compare(a, b))
 }
 
-// digits returns how many digits s begins with.
+// digits returns the number of digits at the start of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
@@ -347,7 +347,7 @@ func digits(s string) int {
 	return n
 }
 
-// recorded is how long something took by the times of its beginning and its end, in ms; 0 where they do not say.
+// recorded returns how long something took, given its begin and end in ms; 0 if they do not say.
 func recorded(begin, end int64) heddle.Span {
 	if begin <= 0 || end <= begin || end-begin > int64(MaxSpan/heddle.Millisecond) {
 		return 0

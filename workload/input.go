@@ -14,13 +14,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// open opens a file that the workload is read from.
+// open opens a file of the workload.
 func (im *importer) open(path string) (io.ReadCloser, error) {
 	im.wl.Files = append(im.wl.Files, path)
 	return open(path)
 }
 
-// open opens a file for reading, through gzip or zstd where its first bytes say so.
+// open opens a file for reading, through gzip or zstd if its first bytes say so.
 func open(path string) (io.ReadCloser, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -38,7 +38,7 @@ func open(path string) (io.ReadCloser, error) {
 }
 
 func decompress(r *bufio.Reader) (io.Reader, error) {
-	magic, _ := r.Peek(8) // a shorter file is told by what follows
+	magic, _ := r.Peek(8) // if the file is shorter, the code below notices
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		return gzip.NewReader(r)
@@ -50,9 +50,9 @@ func decompress(r *bufio.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// walk calls visit for every file below a folder in order of names, and for every rolling Spark log as
-// a whole (rolling true). Hidden files are left out. Links to files count as files; the folder itself may be a link, and
-// links to folders below it are not followed, since they may lead back.
+// walk calls visit for every file below a folder, ordered by name, and for every rolling Spark log as a whole (rolling
+// is true). Hidden files are left out. Links to files count as files. The folder itself may be a link, but links to
+// folders below it are not followed, since they could form a cycle.
 func walk(root string, visit func(path string, rolling bool) error) error {
 	files := 0
 	return filepath.WalkDir(root+string(filepath.Separator), func(path string, e os.DirEntry, err error) error {
@@ -96,16 +96,16 @@ type lineReader struct {
 	r     *bufio.Reader
 	buf   []byte
 	line  int  // number of the line last read
-	ended bool // which has an end
-	limit int  // bytes of a line
+	ended bool // that line has a line end
+	limit int  // maximum bytes of a line
 }
 
 func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: MaxLineBytes}
 }
 
-// next returns the next line without its end, valid until the next call; long says that the line was
-// too long and is not returned. err is io.EOF after the last.
+// next returns the next line without its line end, valid until the next call. If long is true, the line was too long
+// and is not returned. err is io.EOF after the last line.
 func (l *lineReader) next() (line []byte, long bool, err error) {
 	l.buf = l.buf[:0]
 	l.line++
@@ -127,8 +127,8 @@ func (l *lineReader) next() (line []byte, long bool, err error) {
 	}
 }
 
-// eachLine reads a file by lines. A fault of read is a defect of the line; what breaks the reading
-// off (a truncated archive) cuts the file off.
+// eachLine reads a file by lines. A fault from read is a defect of the line. If reading breaks off (a truncated
+// archive), the file counts as cut off.
 func (im *importer) eachLine(path string, read func(line int, text []byte) error) error {
 	r, err := im.open(path)
 	if err != nil {
@@ -138,7 +138,7 @@ func (im *importer) eachLine(path string, read func(line int, text []byte) error
 	return im.lines(newLineReader(r), read)
 }
 
-// brokenOff says that a file cannot be read further, and why.
+// brokenOff returns why a file cannot be read any further.
 func brokenOff(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the file is cut off here"
@@ -159,7 +159,7 @@ func (l *lineReader) heading(n int) ([]string, error) {
 	return out, nil
 }
 
-// Read reads what follows the lines read so far.
+// Read reads what follows the lines already read.
 func (l *lineReader) Read(p []byte) (int, error) { return l.r.Read(p) }
 
 func isFolder(path string) (bool, error) {

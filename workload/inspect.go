@@ -10,7 +10,7 @@ import (
 	"heddle"
 )
 
-// A Summary is a workload in numbers.
+// A Summary describes a workload in numbers.
 type Summary struct {
 	Name        string   `json:"name"`
 	Format      string   `json:"format"`
@@ -27,26 +27,26 @@ type Summary struct {
 	StageTasks  int      `json:"stage_tasks"`  // of Spark jobs
 	Hosts       int      `json:"hosts"`        // named by the trace
 	SpanSeconds float64  `json:"span_seconds"` // first submission to last
-	TaskSeconds float64  `json:"task_seconds"` // sum of the durations that are stated
+	TaskSeconds float64  `json:"task_seconds"` // sum of the stated durations
 	Frameworks  []Count  `json:"frameworks"`   // most jobs first
 	Users       []Count  `json:"users"`        // "" = not stated
 	Queues      []Count  `json:"queues"`       // "" = not stated
 	Input       Bytes    `json:"input_bytes"`
 	Shuffle     Bytes    `json:"shuffle_bytes"`
 	Output      Bytes    `json:"output_bytes"`
-	Programs    []Count  `json:"programs"` // "" = not known
+	Programs    []Count  `json:"programs"` // "" = unknown
 }
 
-// A Count is how many jobs have a name in common.
+// A Count is the number of jobs that have a name in common.
 type Count struct {
 	Name string `json:"name"`
 	Jobs int    `json:"jobs"`
 }
 
-// Bytes is how an amount is spread over the jobs. A percentile is the smallest amount that so many
-// jobs do not exceed.
+// Bytes describes the distribution of an amount over the jobs. A percentile is the smallest amount that the given
+// percentage of jobs does not exceed.
 type Bytes struct {
-	Total int64 `json:"total"` // held at the largest number where it would overflow
+	Total int64 `json:"total"` // limited to the largest number if it would overflow
 	P50   int64 `json:"p50"`
 	P90   int64 `json:"p90"`
 	P99   int64 `json:"p99"`
@@ -91,8 +91,8 @@ func Inspect(wl *Workload) Summary {
 	return s
 }
 
-// ShuffleBytes is what the job moves between its tasks: what its reduces fetch, or what its Spark stages write for
-// others, which is what those that have children write where it is not said.
+// ShuffleBytes returns what the job moves between its tasks: what its reduces fetch, or what its Spark stages write for
+// other stages. If it is not stated where a stage writes, its output counts if it has children.
 func (j *Job) ShuffleBytes() int64 {
 	sum := sumOf(j.Reduces, input)
 	if j.Spark != nil {
@@ -111,8 +111,8 @@ func (j *Job) ShuffleBytes() int64 {
 	return sum
 }
 
-// OutputBytes is what the job leaves behind: what its reduces write, or its maps when it has none, or
-// its Spark stages for nobody else.
+// OutputBytes returns what the job leaves behind: what its reduces write, or its maps if it has no reduces, or its
+// Spark stages for no other stage.
 func (j *Job) OutputBytes() int64 {
 	if len(j.Reduces) > 0 {
 		return sumOf(j.Reduces, output)
@@ -138,7 +138,7 @@ func sumOf(tasks []Task, of func(*Task) int64) int64 {
 	return sum
 }
 
-// add returns a + b, both from 0, or the largest number.
+// add returns a + b, both of which are at least 0, or the largest number if the sum would overflow.
 func add(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -180,8 +180,8 @@ func (m *missing) see(tasks []Task, inExecutor bool) {
 	}
 }
 
-// names lists what some tasks lack, with "(some tasks)" where others state it. An amount of 0 cannot
-// be told from an unknown one, so input and output count only where every task lacks them.
+// names lists what some tasks lack, with "(some tasks)" if others state it. An amount of 0 cannot be distinguished from
+// an unknown one, so input and output are listed only if every task lacks them.
 func (m *missing) names() []string {
 	var out []string
 	for _, c := range [...]struct {

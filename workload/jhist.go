@@ -21,12 +21,12 @@ func looksLikeHistory(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(historyText)) || bytes.HasPrefix(head, []byte(historyBinary))
 }
 
-// readHistory reads one .jhist file or all below a folder.
+// readHistory reads one .jhist file or all of them below a folder.
 func readHistory(im *importer, path string) error {
 	return im.eachFile(path, looksLikeHistory, im.historyFile)
 }
 
-// eachFile calls read for path, or for every file below it that looks like one of the format.
+// eachFile calls read for path, or for every file below it that looks like a file of the format.
 func (im *importer) eachFile(path string, looks func(head []byte) bool, read func(path string) error) error {
 	folder, err := isFolder(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (im *importer) historyFile(path string) error {
 	return im.add(0, j)
 }
 
-// textEvent reads one line of the text form.
+// textEvent handles one line of the text form.
 func (h *history) textEvent(line int, text []byte) error {
 	var e struct {
 		Type  string
@@ -111,8 +111,8 @@ func (h *history) textEvent(line int, text []byte) error {
 	return nil
 }
 
-// binaryEvents reads what follows the schema in the binary form. Events have no frame: what follows a
-// broken one is lost.
+// binaryEvents reads what follows the schema in the binary form. Events have no framing: everything after a broken one
+// is lost.
 func (h *history) binaryEvents(schema string, r io.Reader) error {
 	codec, err := avroCodec(schema)
 	if err != nil {
@@ -143,7 +143,7 @@ func (h *history) binaryEvents(schema string, r io.Reader) error {
 	return nil
 }
 
-// avroEvent takes a decoded event apart as the text form has it.
+// avroEvent takes a decoded event apart into the same shape as in the text form.
 func avroEvent(native any) (kind string, event map[string]map[string]any) {
 	record, _ := native.(map[string]any)
 	kind, _ = record["type"].(string)
@@ -157,7 +157,7 @@ func avroEvent(native any) (kind string, event map[string]map[string]any) {
 	return kind, event
 }
 
-// job makes the job of what the events said and of its configuration.
+// job builds the job from what the events said and from its configuration.
 func (h *history) job(c jobConf) (Job, *fault) {
 	im := h.im
 	maps, bad := h.tasks("totalMaps", h.maps, h.totalMaps)

@@ -15,7 +15,7 @@ import (
 	"heddle/internal/mapred"
 )
 
-// A jobConf holds the properties of a job's configuration that are read; nil when there is none.
+// A jobConf holds the properties of interest from a job's configuration; nil if there is none.
 type jobConf map[string]string
 
 var confKeys = []string{
@@ -30,7 +30,7 @@ const (
 	heapRatio = "mapreduce.job.heap.memory-mb.ratio"
 )
 
-// jobConf reads the _conf.xml that stands beside a history file; none is no defect.
+// jobConf reads the _conf.xml next to a history file; its absence is not a defect.
 func (im *importer) jobConf(path string) (jobConf, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -96,8 +96,8 @@ func (c jobConf) apply(im *importer, j *Job) {
 	}
 }
 
-// ofHeap sets an amount of memory that is not stated as MapReduce does: by the heap that the options of the processes state,
-// which is a part of it.
+// ofHeap sets an amount of memory that is not stated, as MapReduce does: from the heap in the options of the processes,
+// which is a fraction of that memory.
 func (c jobConf) ofHeap(memory, options string) {
 	if n, err := strconv.ParseInt(c[memory], 10, 64); err == nil && n > 0 {
 		return
@@ -132,7 +132,7 @@ func (c jobConf) sizeTasks(im *importer, tasks []Task, memory, vcores string) {
 	}
 }
 
-// size returns a container size; zero, unknown, when the memory is not stated.
+// size returns a container size, or zero (unknown) if the memory is not stated.
 func (c jobConf) size(im *importer, memory, vcores string) heddle.Resource {
 	mib, err := strconv.ParseInt(c[memory], 10, 64)
 	if err != nil || mib <= 0 || mib > MaxMemory {

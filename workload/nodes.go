@@ -8,19 +8,19 @@ import (
 	"heddle"
 )
 
-// A Node is a machine of a list of nodes.
+// A Node is a machine in a list of nodes.
 type Node struct {
 	Name string
 	Rack string          // with a leading slash; "" = not stated
 	Size heddle.Resource // zero = not stated
 }
 
-// MaxNodes is how many nodes a list may have.
+// MaxNodes is the maximum number of nodes in a list.
 const MaxNodes = 1 << 20
 
-// ReadNodes reads a list of nodes: the Scheduler Load Simulator's JSON (one object a rack) or Rumen's
-// topology (a tree whose leaves are hosts). Every defect is an error, a *[DefectError]: a cluster with
-// a node left out is another cluster.
+// ReadNodes reads a list of nodes: the Scheduler Load Simulator's JSON (one object per rack) or Rumen's topology (a
+// tree whose leaves are hosts). Every defect is an error, a *[DefectError], because a cluster with a node left out is
+// another cluster.
 func ReadNodes(path string) ([]Node, error) {
 	im := newImporter(Options{Strict: true})
 	im.file = path
@@ -93,7 +93,7 @@ func slsRack(f fields, add func(Node) *fault) *fault {
 	return nil
 }
 
-// topology is a tree of Rumen's: racks above hosts.
+// topology is a tree in Rumen's format: racks above hosts.
 type topology struct {
 	Name     string     `json:"name"`
 	Children []topology `json:"children"`

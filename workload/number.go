@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// wholeNumber reads a whole number from 0 to limit, written 12, 12.0 or 1.2e1.
+// wholeNumber reads a whole number from 0 to limit, written as 12, 12.0 or 1.2e1.
 func wholeNumber(field string, text []byte, limit int64) (int64, *fault) {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
@@ -47,7 +47,7 @@ func decimal(field string, text []byte, limit float64) (float64, *fault) {
 	return f, nil
 }
 
-// clip shortens what a message quotes.
+// clip shortens text that is quoted in a message.
 func clip(text []byte) string {
 	const most = 60
 	if len(text) > most {
@@ -56,16 +56,16 @@ func clip(text []byte) string {
 	return string(text)
 }
 
-// fields are the members of a JSON object.
+// fields holds the members of a JSON object.
 type fields map[string]json.RawMessage
 
-// has reports whether a member is there and not null.
+// has reports whether a member is present and not null.
 func (f fields) has(key string) bool {
 	v, ok := f[key]
 	return ok && !bytes.Equal(v, []byte("null"))
 }
 
-// number reads a member that is a number or a string holding one; def where it is missing.
+// number reads a member that is a number or a string holding one; it returns def if the member is missing.
 func (f fields) number(key string, def, limit int64) (int64, *fault) {
 	if !f.has(key) {
 		return def, nil
@@ -73,7 +73,7 @@ func (f fields) number(key string, def, limit int64) (int64, *fault) {
 	return wholeNumber(key, bytes.TrimSpace([]byte(f.text(key))), limit)
 }
 
-// text returns a string member, or any other as it is written; "" where it is missing.
+// text returns a string member, or any other member as written; "" if it is missing.
 func (f fields) text(key string) string {
 	if !f.has(key) {
 		return ""

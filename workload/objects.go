@@ -10,17 +10,17 @@ import (
 	"heddle/internal/plain"
 )
 
-// An objectReader splits concatenated JSON objects, which may stand in one array or be separated by
-// commas. After a broken object it goes on with the next that begins a line.
+// An objectReader splits concatenated JSON objects, which may be in one array or separated by commas. After a broken
+// object, it continues with the next one that begins a line.
 type objectReader struct {
 	r       *bufio.Reader
 	line    int  // of the next byte
-	prev    byte // last read
+	prev    byte // last byte read
 	buf     []byte
 	retries int
 }
 
-// maxRetries bounds how often the rest of a file is searched again after an object that never closes.
+// maxRetries limits how often the rest of a file is searched again after an object that is never closed.
 const maxRetries = 64
 
 func newObjectReader(r io.Reader) *objectReader {
@@ -35,8 +35,8 @@ var (
 	errCutOff    = errors.New("the object is not closed before the file ends")
 )
 
-// next returns the next object, valid until the next call, and the line on which it starts. bad says
-// that there is none but a part to be skipped. err is io.EOF at the end.
+// next returns the next object, valid until the next call, and the line on which it starts. If bad is set, there is no
+// object but a part to be skipped. err is io.EOF at the end.
 func (o *objectReader) next() (obj []byte, line int, bad, err error) {
 	for {
 		c, err := o.byte()
@@ -114,13 +114,13 @@ func (o *objectReader) object() (bad, err error) {
 	return nil, nil
 }
 
-// skip goes to the next line that begins with a brace.
+// skip moves to the next line that begins with a brace.
 func (o *objectReader) skip() error {
 	for {
 		atLineStart := o.prev == '\n'
 		c, err := o.byte()
 		if errors.Is(err, io.EOF) {
-			return nil // the next read says so again
+			return nil // the next read returns the error again
 		}
 		if err != nil {
 			return err
@@ -131,14 +131,14 @@ func (o *objectReader) skip() error {
 	}
 }
 
-// unread gives back a brace that begins a line.
+// unread puts back a brace that begins a line.
 func (o *objectReader) unread() error {
 	o.prev = '\n'
 	return o.r.UnreadByte()
 }
 
-// retry goes on after the first line of an object, begun on line start, that reached the end of the
-// input unclosed. It reports whether something of it may be another object.
+// retry continues after the first line of an object, begun on line start, that was still open at the end of the input.
+// It reports whether part of it may be another object.
 func (o *objectReader) retry(start int) bool {
 	i := bytes.Index(o.buf, []byte("\n{"))
 	if i < 0 || o.retries == maxRetries {
@@ -186,7 +186,7 @@ func (im *importer) eachObject(path string, read func(line int, object []byte) e
 	}
 }
 
-// jsonFault says where in an object, begun on the given line, the decoder stopped.
+// jsonFault returns where in an object, begun on the given line, the decoder stopped.
 func jsonFault(line int, object []byte, err error) (int, *fault) {
 	var syntax *json.SyntaxError
 	var typed *json.UnmarshalTypeError

@@ -2,7 +2,7 @@ package workload
 
 import "strings"
 
-// The names that known programs go by, and the programs. Of two that both fit the first counts.
+// The names of known programs, and the programs. If two names fit, the first one counts.
 var programs = [...][2]string{
 	{"wordcount", "wordcount"},
 	{"wcount", "wordcount"},
@@ -18,16 +18,16 @@ var programs = [...][2]string{
 	{"index", "index"},
 }
 
-// OtherProgram is the name for any program of which nothing is known; it needs what known ones need on average.
+// OtherProgram is the name for any unknown program, which needs what known ones need on average.
 const OtherProgram = "other"
 
-// Programs lists the programs whose needs are known, and [OtherProgram].
+// Programs returns the programs whose needs are known, and [OtherProgram].
 func Programs() []string {
 	return []string{"wordcount", "grep", "terasort", "randomwriter", "sort", "pi", "kmeans", "pagerank", "index", OtherProgram}
 }
 
-// Program returns the known program that a name stands for: the one that it contains, or another name of it,
-// whatever the case: "DistGrep", "word count 2", "teragen".
+// Program returns the known program for a name that contains its name or one of its other names, in any case:
+// "DistGrep", "word count 2", "teragen".
 func Program(name string) (known string, ok bool) {
 	plain := strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(name))
 	if plain == "pi" || plain == OtherProgram {

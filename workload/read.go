@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// Options say how to read a trace.
+// Options says how to read a trace.
 type Options struct {
-	Format    string // swim, sls, rumen, jhist or spark; "" = guess from the content, of files and folders
-	Strict    bool   // the first defect is the error, a *[DefectError]
-	BlockSize int64  // bytes of a block where the trace states none; 0 = 128 MiB
+	Format    string // swim, sls, rumen, jhist or spark; "" = guess from the content of files and folders
+	Strict    bool   // the first defect is returned as an error, a *[DefectError]
+	BlockSize int64  // bytes of a block if the trace states none; 0 = 128 MiB
 
 	maxTasks int // for tests; 0 = MaxTasks
 }
@@ -34,7 +34,7 @@ const DefaultBlockSize = 128 << 20
 // A format is a kind of trace.
 type format struct {
 	name, what string
-	looks      func(head []byte) bool // whether a file that begins so is one
+	looks      func(head []byte) bool // whether a file that begins like this has the format
 	read       func(im *importer, path string) error
 	folder     bool // a folder of such files is one workload
 }
@@ -49,7 +49,7 @@ func formats() []format {
 	}
 }
 
-// ErrUnknownFormat is wrapped by the error for a path that is no trace the importers know.
+// ErrUnknownFormat is wrapped by the error for a path that is not a trace in a known format.
 var ErrUnknownFormat = errors.New("not a trace in a known format")
 
 func formatList() string {
@@ -60,10 +60,10 @@ func formatList() string {
 	return strings.Join(names, ", ")
 }
 
-// Read reads a trace, a file or a folder, compressed with gzip or zstd or not. What cannot be read is
-// counted in Workload.Skipped, where a file is cut off stands in Workload.Cut; what the trace lacks, in Workload.Filled. Job times start at the first
-// job; jobs stand in order of submission, then id. Jobs and tasks may share memory: they are not to be
-// changed. An error names the file.
+// Read reads a trace from a file or a folder, uncompressed or compressed with gzip or zstd. What cannot be read is
+// listed in Workload.Skipped, where files are cut off in Workload.Cut, and what the trace lacks in Workload.Filled. Job
+// times start at the first job. Jobs are ordered by submission, then id. Jobs and tasks may share memory and must not
+// be changed. An error names the file.
 func Read(path string, o Options) (*Workload, error) {
 	if o.BlockSize < 0 {
 		return nil, fmt.Errorf("%s: a block size of %d bytes; it must be above 0", path, o.BlockSize)
@@ -104,7 +104,7 @@ func Read(path string, o Options) (*Workload, error) {
 	return nil, fmt.Errorf("%s: no format %q; there are %s", path, o.Format, formatList())
 }
 
-// empty is the error for a trace without a readable job.
+// empty returns the error for a trace without a readable job.
 func (im *importer) empty(path string) error {
 	if all := slices.Concat(im.wl.Skipped, im.wl.Cut); len(all) > 0 {
 		return fmt.Errorf("%s: no job could be read as %s; the first of %d defects: %w", path, im.wl.Format, len(all), &DefectError{all[0]})
@@ -112,7 +112,7 @@ func (im *importer) empty(path string) error {
 	return fmt.Errorf("%s: holds no job in format %s", path, im.wl.Format)
 }
 
-// traceName is the last element of a path without what names its compression and format.
+// traceName returns the last element of a path without its extensions for compression and format.
 func traceName(path string) string {
 	name := filepath.Base(path)
 	for _, ext := range []string{".gz", ".zst", ".zstd", ".jhist", ".json", ".tsv", ".txt"} {
@@ -121,8 +121,8 @@ func traceName(path string) string {
 	return name
 }
 
-// Guess returns the format of the trace at path, a file or a folder, from its content. Of a pipe or a device it reads
-// nothing: what is read to guess by is missing afterwards.
+// Guess returns the format of the trace at path, a file or a folder, judging by its content. It reads nothing from a
+// pipe or a device, because what is read to guess would be missing afterwards.
 func Guess(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -143,10 +143,10 @@ func Guess(path string) (string, error) {
 		return "", fmt.Errorf("%s: %w; there are %s", path, ErrUnknownFormat, formatList())
 	}
 	found := ""
-	var unopened error // the first file that is not
+	var unopened error // the first file that could not be opened
 	err = walk(path, func(file string, _ bool) error {
 		head, err := headOf(file)
-		if err != nil { // what cannot be opened as a trace is none
+		if err != nil { // what cannot be opened as a trace is not one
 			unopened = cmp.Or(unopened, err)
 			return nil
 		}
@@ -170,7 +170,7 @@ func Guess(path string) (string, error) {
 	return found, nil
 }
 
-// guessHead returns the format of a file that begins so, and whether a folder of such files is a trace; "" for none.
+// guessHead returns the format of a file with this beginning, or "", and whether a folder of such files is a trace.
 func guessHead(head []byte) (name string, ofFolders bool) {
 	for _, f := range formats() {
 		if f.looks(head) {
@@ -180,8 +180,8 @@ func guessHead(head []byte) (name string, ofFolders bool) {
 	return "", false
 }
 
-// notOurs notes a file below the folder being read that does not look like one of its format. Others than history of
-// another format are no loss.
+// notOurs records a file below the folder being read that does not look like its format. Only history of another format
+// is a loss.
 func (im *importer) notOurs(file string, head []byte) {
 	if name, ofFolders := guessHead(head); ofFolders {
 		if im.others == 0 {
@@ -191,7 +191,7 @@ func (im *importer) notOurs(file string, head []byte) {
 	}
 }
 
-// leftOut says which history a folder holds that is not read, since a folder is read as one format.
+// leftOut returns an error that says which history in a folder is not read, since a folder is read as one format.
 func (im *importer) leftOut(folder string) error {
 	im.file = folder
 	switch im.others {
@@ -218,11 +218,11 @@ func headOf(path string) ([]byte, error) {
 	return bytes.TrimLeft(head[:n], " \t\r\n\ufeff"), nil
 }
 
-// A squeezer leaves out all but the first digits of a long number, which alone would fill the head of a file and
-// hide what kind of file it is.
+// A squeezer leaves out all but the first digits of a long number, which could fill the head of a file by itself and
+// hide its format.
 type squeezer struct {
 	r   io.Reader
-	run int // digits in a row so far
+	run int // consecutive digits so far
 }
 
 const shownDigits = 24

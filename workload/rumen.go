@@ -9,8 +9,8 @@ import (
 	"heddle"
 )
 
-// The members of Rumen's objects that are read. Times are ms since 1970, sizes bytes; −1, null and
-// absent all mean unknown.
+// The members of Rumen's objects that are read. Times are ms since 1970, sizes are bytes; −1, null and absent all mean
+// unknown.
 type (
 	rumenJob struct {
 		ID           string            `json:"jobID"`
@@ -105,7 +105,7 @@ func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
 	return j, nil
 }
 
-// rumenCheck looks for numbers that no trace can hold.
+// rumenCheck looks for numbers that no real trace can contain.
 func rumenCheck(r *rumenJob) *fault {
 	switch {
 	case r.Submit == -1:
@@ -166,7 +166,7 @@ func (t *rumenTask) check() *fault {
 	return nil
 }
 
-// rumenTasks fills tasks from the ones listed, and returns when the runs began whose durations they have.
+// rumenTasks fills in tasks from those listed, and returns the start times of the runs whose durations they have.
 func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces bool) (begins []heddle.Time) {
 	begins = make([]heddle.Time, len(from))
 	for i := range from {
@@ -204,7 +204,7 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 	return begins
 }
 
-// attempt returns the last successful attempt, else the last that ended; nil without any.
+// attempt returns the last successful attempt, else the last one that ended; nil if there is none.
 func (t *rumenTask) attempt() (a *rumenAttempt, won bool) {
 	for i := range t.Attempts {
 		c := &t.Attempts[i]
@@ -216,7 +216,7 @@ func (t *rumenTask) attempt() (a *rumenAttempt, won bool) {
 	return a, won
 }
 
-// peakMemory is the largest memory an attempt was seen with, in MiB.
+// peakMemory returns the largest memory seen for an attempt, in MiB.
 func (a *rumenAttempt) peakMemory() int64 {
 	peak := known(a.Usage.Memory) >> 20
 	for _, kib := range a.MemoryCurve {
@@ -244,7 +244,7 @@ func (im *importer) rumenSizes(tasks []Task, mib int64, vcores string) {
 	}
 }
 
-// known returns the first value above 0, else 0.
+// known returns the first positive value, else 0.
 func known(values ...int64) int64 {
 	for _, v := range values {
 		if v > 0 {
@@ -254,7 +254,7 @@ func known(values ...int64) int64 {
 	return 0
 }
 
-// jobPriority is the application priority that YARN gives a MapReduce job's named priority.
+// jobPriority returns the application priority that YARN gives a MapReduce job with a named priority.
 func jobPriority(name string) int32 {
 	switch name {
 	case "VERY_HIGH":

@@ -7,9 +7,9 @@ import (
 	"heddle"
 )
 
-// Scale multiplies the time between any two submissions by f: 0.5 makes jobs come twice as fast, 0 all
-// at once. It is an error, and changes nothing, when f is negative, not a number, or so large that a
-// job would come later than MaxSpan.
+// Scale multiplies the time between any two submissions by f: with 0.5 jobs arrive twice as fast, with 0 all at once.
+// If f is negative, not a number, or so large that a job would arrive later than MaxSpan, it returns an error and
+// changes nothing.
 func (w *Workload) Scale(f float64) error {
 	if !(f >= 0) || math.IsInf(f, 0) {
 		return fmt.Errorf("inter-arrival times cannot be multiplied by %g; wanted a number from 0", f)
@@ -20,6 +20,6 @@ func (w *Workload) Scale(f float64) error {
 	for i := range w.Jobs {
 		w.Jobs[i].Submit = heddle.Time(math.Round(float64(w.Jobs[i].Submit) * f))
 	}
-	w.Sort() // those that now coincide stand by id
+	w.Sort() // jobs that now coincide are ordered by id
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"heddle"
 )
 
-// What the Scheduler Load Simulator takes where its input says nothing (yarn.sls.*).
+// What the Scheduler Load Simulator assumes if its input does not say (yarn.sls.*).
 const (
 	slsMemory   = 1024 // MiB of a container
 	slsVcores   = 1
@@ -53,13 +53,13 @@ func readSLS(im *importer, path string) error {
 			return im.defect(jsonFault(line, object, err))
 		}
 		if f.has("num.nodes") && !f.has("job.tasks") {
-			return nil // speaks of the cluster
+			return nil // describes the cluster
 		}
 		return im.slsJob(line, f)
 	})
 }
 
-// slsTasks is one entry of job.tasks: so many tasks alike.
+// slsTasks is one entry of job.tasks: a number of identical tasks.
 type slsTasks struct {
 	kind  string
 	count int64
@@ -78,7 +78,7 @@ func (im *importer) slsJob(line int, f fields) error {
 	var total int64
 	plain := f.has("am.type") && f.text("am.type") != "mapreduce"
 	for _, g := range groups {
-		total += g.count // each below MaxTasksPerJob, and fewer of them than bytes in an object
+		total += g.count // each is below MaxTasksPerJob, and there are fewer groups than bytes in an object
 		plain = plain || g.kind != "map" && g.kind != "reduce"
 	}
 	if bad := im.room("job.tasks", total); bad != nil {
@@ -110,7 +110,7 @@ func (im *importer) slsJob(line int, f fields) error {
 	return nil
 }
 
-// slsHead reads what stands beside the tasks, and how many such jobs there are.
+// slsHead reads the members other than the tasks, and the number of such jobs.
 func (im *importer) slsHead(f fields) (j Job, count int64, bad *fault) {
 	start, bad := f.number("job.start.ms", 0, maxMillis)
 	if bad != nil {
@@ -141,7 +141,7 @@ func (im *importer) slsHead(f fields) (j Job, count int64, bad *fault) {
 	return j, max(1, count), nil
 }
 
-// slsSize reads a size under a prefix; stated says that nothing had to be filled.
+// slsSize reads a size under a prefix; stated says that nothing had to be filled in.
 func slsSize(f fields, prefix string) (r heddle.Resource, stated bool, bad *fault) {
 	mem, bad := f.number(prefix+"memory-mb", slsMemory, MaxMemory)
 	if bad != nil {
@@ -204,7 +204,7 @@ func (im *importer) slsGroup(e fields) (g slsTasks, bad *fault) {
 	return g, nil
 }
 
-// slsDuration reads the duration in the load simulator's order: the new name, the old one, end − start.
+// slsDuration reads the duration in the load simulator's order: the new name, the old name, end − start.
 func slsDuration(e fields) (heddle.Span, *fault) {
 	for _, key := range []string{"container.duration.ms", "duration.ms"} {
 		if !e.has(key) {
@@ -230,7 +230,7 @@ func slsDuration(e fields) (heddle.Span, *fault) {
 	return taskSpan("container.end.ms", start, end)
 }
 
-// taskSpan is the time between two times in ms, both from the trace.
+// taskSpan returns the time between two times in ms, both from the trace.
 func taskSpan(field string, start, end int64) (heddle.Span, *fault) {
 	if end <= start {
 		return 0, faultf(field, "%d is not after the start, %d", end, start)
@@ -241,7 +241,7 @@ func taskSpan(field string, start, end int64) (heddle.Span, *fault) {
 	return heddle.Span(end-start) * heddle.Millisecond, nil
 }
 
-// slsExpand makes the tasks.
+// slsExpand builds the tasks.
 func (im *importer) slsExpand(j *Job, groups []slsTasks, plain bool) {
 	counts := map[string]int64{}
 	for i := range groups {
@@ -268,7 +268,7 @@ func (im *importer) slsExpand(j *Job, groups []slsTasks, plain bool) {
 	}
 }
 
-// slsUnknown names members that the load simulator ignores, so that a size in another spelling is seen.
+// slsUnknown reports members that the load simulator ignores, so that a misspelled size is noticed.
 func (im *importer) slsUnknown(field string, f fields, known []string) {
 	for _, key := range slices.Sorted(maps.Keys(f)) {
 		if !slices.Contains(known, key) && len(key) <= 80 {

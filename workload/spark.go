@@ -14,14 +14,14 @@ import (
 	"heddle"
 )
 
-// rollingPrefix begins the name of the folder of a rolling log.
+// rollingPrefix is the prefix of the name of a rolling log's folder.
 const rollingPrefix = "eventlog_v2_"
 
 func looksLikeSpark(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`{"Event":`)) && bytes.Contains(head, []byte("SparkListener"))
 }
 
-// readSpark reads a log, a rolling log's folder, or all logs below a folder.
+// readSpark reads a log, the folder of a rolling log, or all logs below a folder.
 func readSpark(im *importer, path string) error {
 	if folder, err := isFolder(path); err != nil || !folder {
 		return cmp.Or(err, im.sparkLog([]string{path}))
@@ -59,8 +59,8 @@ func readSpark(im *importer, path string) error {
 	return im.leftOut(path)
 }
 
-// rollingParts returns the files of a rolling log in order. Where a part was compacted, the compacted
-// file stands for it and for all before it.
+// rollingParts returns the files of a rolling log in order. If a part was compacted, the compacted file replaces it and
+// all parts before it.
 func rollingParts(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -93,7 +93,7 @@ func rollingParts(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// sparkLog reads the application whose log the files are.
+// sparkLog reads the application whose log consists of the given files.
 func (im *importer) sparkLog(files []string) error {
 	s := newSparkLog(im)
 	for _, file := range files {
@@ -112,13 +112,13 @@ func (im *importer) sparkLog(files []string) error {
 	return im.addAttempt(j, s.attempt)
 }
 
-// An attempt is one of an application that was taken in: its number, its place among the jobs, and the rules it used.
+// An attempt is an application's attempt that was added: its number, its index among the jobs, and the rules it used.
 type attempt struct {
 	n, at int
 	fills map[Fill]*fillSum
 }
 
-// addAttempt takes in an attempt of an application. Of several, each with a log of its own, the last one did the work.
+// addAttempt adds an attempt of an application. If there are several, each with its own log, the last one did the work.
 func (im *importer) addAttempt(j Job, n int) error {
 	before, again := im.attempts[j.ID]
 	if again && n < before.n {
@@ -176,7 +176,7 @@ func (s *sparkLog) line(line int, text []byte) error {
 	return nil
 }
 
-// sparkEventName returns the event's name where the line begins with it, and whether it is read.
+// sparkEventName returns the name of the event if the line begins with it, and whether the event is of interest.
 func sparkEventName(text []byte) (name string, wanted bool) {
 	const prefix, listener = `{"Event":"`, "SparkListener"
 	rest, ok := bytes.CutPrefix(text, []byte(prefix))
@@ -198,7 +198,7 @@ type sparkEvent struct {
 	Event      string
 	AppName    string            `json:"App Name"`
 	AppID      string            `json:"App ID"`
-	AppAttempt string            `json:"App Attempt ID"` // in cluster mode alone
+	AppAttempt string            `json:"App Attempt ID"` // in cluster mode only
 	User       string            `json:"User"`
 	Timestamp  int64             `json:"Timestamp"`
 	Properties map[string]string `json:"Spark Properties"`
@@ -266,7 +266,7 @@ type sparkTaskMetrics struct {
 	} `json:"Output Metrics"`
 }
 
-// task returns what a successful attempt of a task showed.
+// task returns what a successful attempt of a task says about it.
 func (e *sparkEvent) task() (t Task, bad *fault) {
 	span, bad := taskSpan("Finish Time", e.Task.Launch, max(e.Task.Finish, e.Task.Launch+1))
 	if bad != nil || e.Task.Finish < e.Task.Launch || e.Task.Launch < 0 {

@@ -7,7 +7,7 @@ import (
 	"heddle"
 )
 
-// Spark's own defaults on YARN, in MiB where memory.
+// Spark's own defaults on YARN; memory is in MiB.
 const (
 	sparkExecutors      = 2
 	sparkExecutorMemory = 1024
@@ -17,7 +17,7 @@ const (
 	sparkOverheadFactor = 0.1
 )
 
-// job makes the job of what the events said.
+// job builds the job from what the events said.
 func (s *sparkLog) job() (Job, *fault) {
 	p := sparkProperties{values: s.properties}
 	j := Job{
@@ -53,7 +53,7 @@ func (s *sparkLog) job() (Job, *fault) {
 	return j, nil
 }
 
-// submit is when the application was handed in, in ms since 1970.
+// submit returns when the application was submitted, in ms since 1970.
 func (s *sparkLog) submit(p *sparkProperties) int64 {
 	if at := p.number("spark.app.submitTime", 0, maxMillis); at > 0 && at <= s.start {
 		return at
@@ -62,7 +62,7 @@ func (s *sparkLog) submit(p *sparkProperties) int64 {
 	return s.start
 }
 
-// notes lists what the log does not say.
+// notes records what the log does not say.
 func (s *sparkLog) notes(j *Job) {
 	if j.Spark.GivenSpans = spans(j.Spark.Stages); !j.Spark.GivenSpans {
 		s.im.lacks("duration")
@@ -112,7 +112,7 @@ func (p *sparkProperties) isTrue(key string) bool {
 	return strings.EqualFold(strings.TrimSpace(p.values[key]), "true")
 }
 
-// memory reads an amount of memory in MiB; without a unit it is MiB.
+// memory reads an amount of memory in MiB; a number without a unit is in MiB.
 func (p *sparkProperties) memory(key string, def int64) int64 {
 	text := strings.ToLower(strings.TrimSpace(p.values[key]))
 	if text == "" {
@@ -147,7 +147,7 @@ func (p *sparkProperties) memory(key string, def int64) int64 {
 	return mib
 }
 
-// span reads a time; without a unit it is seconds.
+// span reads a time; a number without a unit is in seconds.
 func (p *sparkProperties) span(key string) heddle.Span {
 	text := strings.TrimSpace(p.values[key])
 	if text == "" {
@@ -170,7 +170,7 @@ func (p *sparkProperties) span(key string) heddle.Span {
 	return heddle.Span(n) * u
 }
 
-// container returns the size of a container: heap and overhead, and cores.
+// container returns the size of a container: heap plus overhead, and cores.
 func (p *sparkProperties) container(memory string, def int64, overhead, cores string) heddle.Resource {
 	heap := p.memory(memory, def)
 	factor := sparkOverheadFactor
@@ -198,7 +198,7 @@ func (p *sparkProperties) executor() heddle.Resource {
 	return r
 }
 
-// bytes reads an amount of memory that is in bytes without a unit.
+// bytes reads an amount of memory; a number without a unit is in bytes.
 func (p *sparkProperties) bytes(key string) int64 {
 	if n, err := strconv.ParseInt(strings.TrimSpace(p.values[key]), 10, 64); err == nil && n >= 0 {
 		return n
@@ -206,7 +206,7 @@ func (p *sparkProperties) bytes(key string) int64 {
 	return p.memory(key, 0) << 20
 }
 
-// dynamic returns the settings of dynamic allocation; nil when it is off.
+// dynamic returns the settings of dynamic allocation, or nil if it is off.
 func (p *sparkProperties) dynamic() *Dynamic {
 	const prefix = "spark.dynamicAllocation."
 	if !p.isTrue(prefix + "enabled") {
@@ -223,7 +223,7 @@ func (p *sparkProperties) dynamic() *Dynamic {
 	if d.Min > d.Max {
 		p.fail(faultf(prefix+"maxExecutors", "%d, below the least, %d", d.Max, d.Min))
 	}
-	// Spark starts with what is asked for even if that is more, and keeps it for as long as tasks need it.
+	// Spark starts with the number asked for even if that is larger, and keeps it for as long as tasks need it.
 	d.Max = max(d.Max, d.Initial)
 	return d
 }

@@ -7,7 +7,7 @@ import (
 	"heddle"
 )
 
-// maxConcurrentJobs bounds the jobs a driver is taken to have waited for at once.
+// maxConcurrentJobs limits how many jobs a driver is assumed to have waited for at once.
 const maxConcurrentJobs = 64
 
 // A sparkLog is what the events of one application have said so far.
@@ -18,18 +18,18 @@ type sparkLog struct {
 	name, user string
 	start, end int64 // ms since 1970
 	properties map[string]string
-	profiles   bool          // stages with resource profiles of their own
-	executors  []heddle.Time // registered, by the log's clock
-	storage    int64         // bytes the first executor can store
+	profiles   bool          // some stages have resource profiles of their own
+	executors  []heddle.Time // when each registered, by the log's clock
+	storage    int64         // bytes that the first executor can store
 	tasks      int64
 
 	stages    []*sparkStage // in order of first submission
 	byID      map[int]*sparkStage
 	byRDD     map[int]int  // the last RDD of a submitted shuffle stage → its ID, for stages skipped later
-	alias     map[int]int  // a stage announced → the one submitted before that left the same output
+	alias     map[int]int  // an announced stage → the one submitted earlier that left the same output
 	persisted map[int]bool // RDDs that a submitted stage stored
 	jobs      map[int64]*sparkJob
-	frontier  []int64       // jobs ended that no later ended job waited for
+	frontier  []int64       // ended jobs that no job that ended later waited for
 	roots     map[int]int64 // a stage → the first job that announced it
 }
 
@@ -43,7 +43,7 @@ type sparkStage struct {
 	Stage
 	parents    []int
 	order      int             // of its first submission
-	source     bool            // reaches data outside Spark, which a cached RDD may stand in for
+	source     bool            // depends on data outside Spark, which a cached RDD may replace
 	partitions map[int64]int64 // partition → index into Tasks
 	starts     []heddle.Time   // of the tasks, by the log's clock
 	done       []bool
@@ -103,8 +103,8 @@ func (s *sparkLog) take(e *sparkEvent) *fault {
 	return nil
 }
 
-// jobStart notes which stages a job consists of, and after which jobs the driver submitted it: a
-// driver that had waited for them can be taken to have needed them.
+// jobStart records which stages a job consists of, and after which jobs the driver submitted it: if a driver had waited
+// for those jobs, it can be assumed to have needed them.
 func (s *sparkLog) jobStart(e *sparkEvent) *fault {
 	if len(e.StageIDs) == 0 {
 		return nil
@@ -143,7 +143,7 @@ func (s *sparkLog) jobEnd(id int64) {
 	s.frontier = append(s.frontier, id)
 }
 
-// submitted takes in a stage when it is first heard of; later attempts repeat some of its tasks.
+// submitted handles the first submission of a stage; later attempts repeat some of its tasks.
 func (s *sparkLog) submitted(info *sparkStageInfo) *fault {
 	if s.byID[info.ID] != nil {
 		return nil
@@ -190,7 +190,7 @@ func (s *sparkLog) submitted(info *sparkStageInfo) *fault {
 	return nil
 }
 
-// taskEnd takes in the first successful attempt of a task.
+// taskEnd handles the first successful attempt of a task.
 func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 	st := s.byID[e.StageID]
 	if st == nil {
@@ -199,7 +199,7 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 	i := e.Task.Index
 	if e.Attempt == 0 && e.Task.Partition != nil && i >= 0 && i < int64(len(st.Tasks)) {
 		st.partitions[*e.Task.Partition] = i
-	} else if e.Attempt > 0 { // counts the tasks it repeats anew
+	} else if e.Attempt > 0 { // the new attempt counts the tasks it repeats again
 		known := false
 		if e.Task.Partition != nil {
 			i, known = st.partitions[*e.Task.Partition]
@@ -218,7 +218,7 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 	if bad != nil {
 		return bad
 	}
-	// Bytes read count blocks out of the cache too.
+	// Bytes read include blocks from the cache.
 	reads := e.Metrics.Input.Bytes > 0 && st.source && !st.Cached
 	if e.Task.Host != "" {
 		host := s.im.host(e.Task.Host, "")
@@ -237,8 +237,8 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 	return nil
 }
 
-// dag returns the stages with their parents among them. A stage without parents of its own waits for
-// the last stages of the jobs that the driver had waited for.
+// dag returns the stages with their parents among them. A stage without parents of its own waits for the last stages of
+// the jobs that the driver had waited for.
 func (s *sparkLog) dag() []Stage {
 	out := make([]Stage, len(s.stages))
 	for i, st := range s.stages {
@@ -258,7 +258,7 @@ func (s *sparkLog) dag() []Stage {
 	return out
 }
 
-// addParent appends a stage that ran, once, and only one submitted before the n-th.
+// addParent appends a stage that ran, if it is not yet in parents and was submitted before the n-th.
 func (s *sparkLog) addParent(parents []int, p, n int) []int {
 	st := s.byID[p]
 	if st == nil {
@@ -271,7 +271,7 @@ func (s *sparkLog) addParent(parents []int, p, n int) []int {
 	return append(parents, p)
 }
 
-// times are when executors came and tasks began.
+// times returns when executors registered and tasks began.
 func (s *sparkLog) times() *Times {
 	t := &Times{Executors: s.executors}
 	for _, st := range s.stages {

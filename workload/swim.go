@@ -9,11 +9,11 @@ import (
 	"heddle"
 )
 
-// SWIM states six or more columns a job: id, submission in seconds, gap to the job before, and the
-// bytes of input, shuffle and output. Number of tasks, durations, users and sizes it does not state.
+// A SWIM line has six or more columns per job: id, submission in seconds, gap since the previous job, and the bytes of
+// input, shuffle and output. It does not state the number of tasks, durations, users or sizes.
 
-// swimReduceBytes is the shuffle of one reduce by the rule that gives a SWIM job its reduces: near
-// what Hive and Pig of the day gave a reducer.
+// swimReduceBytes is the shuffle bytes per reduce in the rule that gives a SWIM job its reduces: close to what Hive and
+// Pig of the time gave a reducer.
 const swimReduceBytes = 1 << 30
 
 const (
@@ -21,7 +21,7 @@ const (
 	swimMaxColumns = 9 // with input and output paths
 )
 
-// aNumber is what stands in a column of SWIM's, however large.
+// aNumber matches the content of a SWIM column, however large.
 var aNumber = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$`)
 
 func looksLikeSWIM(head []byte) bool {
@@ -77,8 +77,8 @@ func parseSWIM(line []byte) (j swimJob, bad *fault) {
 	return j, nil
 }
 
-// SWIM reads a SWIM sample that is in memory, as [Read] reads one from a file: strictly, with blocks of [DefaultBlockSize].
-// The name is the workload's and stands in errors.
+// SWIM reads a SWIM sample from memory, as [Read] reads one from a file: strictly, with blocks of [DefaultBlockSize].
+// The name is used as the workload's name and in errors.
 func SWIM(name string, text []byte) (*Workload, error) {
 	im := newImporter(Options{Strict: true, BlockSize: DefaultBlockSize})
 	im.file, im.wl.Name, im.wl.Format = name, name, "swim"
@@ -131,7 +131,7 @@ func (im *importer) swim(each func(read func(line int, text []byte) error) error
 	return nil
 }
 
-// reserveSWIM counts a job's tasks against the limits before any is in memory.
+// reserveSWIM counts a job's tasks against the limits before any of them is in memory.
 func (im *importer) reserveSWIM(j swimJob) *fault {
 	maps, reduces := im.swimTasks(j)
 	if bad := im.room("input", maps+reduces); bad != nil {
@@ -173,13 +173,13 @@ func (im *importer) addSWIM(line int, s swimJob) error {
 // notStated is the rule for what the trace does not say.
 const notStated = "not stated by the trace"
 
-// What a simulation takes for what is not stated.
+// What a simulation assumes for what is not stated.
 const (
 	ownContainer = "1024 MiB and 1 vcore, of a master 1536 MiB and 1 vcore"
 	ownDuration  = "what the work takes on its node in the full world"
 )
 
-// lacks notes what the trace does not say and what is taken for it.
+// lacks records what the trace does not say and what is assumed for it.
 func (im *importer) lacks(field string) {
 	im.fill(field, notStated, map[string]string{
 		"duration": ownDuration, "user": "one user without a name", "queue": "default", "container": ownContainer,
@@ -187,7 +187,7 @@ func (im *importer) lacks(field string) {
 	}[field])
 }
 
-// part is the i-th of n parts of total that differ by at most 1 and add up to it.
+// part returns the i-th of n parts of total, which differ by at most 1 and add up to it.
 func part(total, n int64, i int) int64 {
 	p := total / n
 	if int64(i) < total%n {

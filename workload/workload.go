@@ -1,5 +1,5 @@
-// Package workload is what a cluster is asked to do: jobs with their tasks and stages, as importers
-// read them from people's own history and as scenario files write them down.
+// Package workload describes what a cluster is asked to do: jobs with their tasks and stages, as importers read them
+// from the history of real clusters and as scenario files define them.
 //
 // It knows what a job needs, not what a cluster or a policy makes of it.
 package workload
@@ -10,40 +10,40 @@ import (
 	"heddle"
 )
 
-// A Workload is a list of jobs in order of submission, with the story of how it was read.
+// A Workload is a list of jobs ordered by submission, with an account of how it was read.
 type Workload struct {
 	Name   string
-	Began  heddle.Time // when the first job was submitted, by the trace's own clock: of histories, since 1970
+	Began  heddle.Time // when the first job was submitted, by the trace's own clock: for histories, since 1970
 	Format string      // swim, sls, rumen, jhist, spark, scenario
 	Jobs   []Job
 
-	// Hosts names the hosts that splits and tasks refer to by index. A simulated cluster maps them to
-	// its nodes by name where the names agree, else by index modulo its size.
+	// Hosts lists the hosts that splits and tasks refer to by index. A simulated cluster maps them to its nodes by name
+	// if the names agree, else by index modulo its size.
 	Hosts []Host
 
-	Files   []string // that it was read from
+	Files   []string // files it was read from
 	Lines   int      // lines, records or objects read
 	Skipped []Defect // what could not be read
 	Cut     []Defect // where files end too early or cannot be read further: an unknown part of each is missing
 	Filled  []Fill   // what the trace lacked, and by which rule it was filled
 }
 
-// A Host is a machine a trace names. Rack is empty when the trace does not say.
+// A Host is a machine named in a trace. Rack is empty if the trace does not state it.
 type Host struct{ Name, Rack string }
 
 // A Defect is a part of an input that could not be read.
 type Defect struct {
 	File   string `json:"file"`
-	Line   int    `json:"line"`   // 1-based; for JSON streams the line on which the object starts; 0 = the file as a whole
-	Field  string `json:"field"`  // empty when the line as a whole is wrong
+	Line   int    `json:"line"`   // 1-based; for JSON streams the line on which the object starts; 0 = the whole file
+	Field  string `json:"field"`  // empty if the whole line is wrong
 	Reason string `json:"reason"` // what is wrong and what would be right
 }
 
-// A Fill is a rule by which missing values were filled, what it filled in, and how many jobs it touched.
+// A Fill is a rule by which missing values were filled in, the values, and the number of jobs affected.
 type Fill struct {
 	Field string `json:"field"` // maps, reduces, duration, user, queue, container, cpu, …
 	Rule  string `json:"rule"`  // ⌈input / 128 MiB⌉
-	Value string `json:"value"` // what now stands there: 1024 MiB, 1 vcore; 1 to 37; empty where a rule fills nothing in
+	Value string `json:"value"` // what was filled in: 1024 MiB, 1 vcore; 1 to 37; empty if a rule fills nothing in
 	Jobs  int    `json:"jobs"`
 }
 
@@ -69,7 +69,7 @@ type Job struct {
 	Framework heddle.Framework
 	Submit    heddle.Time // since the start of the workload
 	Failed    bool        // the trace records that it failed or was killed
-	Recorded  heddle.Span // from submission to the end that the trace records, of a job that succeeded; 0 = not recorded
+	Recorded  heddle.Span // from submission to the end recorded in the trace, for a job that succeeded; 0 = not recorded
 
 	Program string          // grep, wordcount, sort …; "" = unknown: the mean program
 	Master  heddle.Resource // zero = the framework's default
@@ -79,26 +79,25 @@ type Job struct {
 	Reduces []Task
 	Other   []Task // of Plain jobs
 
-	// SlowStart is the fraction of maps that must be done before reduces are asked for; negative = the
-	// default, 0.05.
+	// SlowStart is the fraction of maps that must be done before reduces are asked for; negative = the default, 0.05.
 	SlowStart float64
 
 	// Replicas is how many copies of its output the file system keeps; 0 = HDFS's default, 3.
 	Replicas int
 
-	Spark *SparkJob // set when Framework is Spark
+	Spark *SparkJob // set if Framework is Spark
 
-	Times *Times // when its parts happened where the trace comes from; nil = not recorded
+	Times *Times // when its parts happened on the traced cluster; nil = not recorded
 }
 
-// Times are when the parts of a job happened on the cluster that its trace comes from, since the start of the workload;
-// NoTime where that is not recorded.
+// Times says when the parts of a job happened on the cluster that its trace comes from, since the start of the
+// workload. NoTime means not recorded.
 type Times struct {
-	Master        heddle.Time   // its last master's program began
-	Ready         heddle.Time   // that master began to ask for containers
+	Master        heddle.Time   // when its last master's program began
+	Ready         heddle.Time   // when that master began to ask for containers
 	Maps, Reduces []heddle.Time // starts of the runs whose durations the tasks state
 	Stages        [][]heddle.Time
-	Executors     []heddle.Time // of Spark: when each that came had registered
+	Executors     []heddle.Time // for Spark: when each executor registered
 }
 
 // NoTime stands for a time that is not recorded.
@@ -107,22 +106,22 @@ const NoTime = heddle.Time(-1)
 // A Task is one map, one reduce or one plain container. Zero means unknown.
 type Task struct {
 	Duration heddle.Span // how long its container ran in the trace
-	Waited   heddle.Span // … of which a reduce's last map still ran; less than Duration
+	Waited   heddle.Span // … during which a reduce's last map was still running; less than Duration
 	CPU      heddle.Span // processor time it used
 	Input    int64       // bytes: a map's split, a reduce's shuffle
 	Output   int64       // bytes: a map's output after combining and compression, a reduce's result
 	Memory   int64       // MiB it really uses at its peak
-	Hosts    []int32     // indexes into Workload.Hosts: who holds the input
+	Hosts    []int32     // indexes into Workload.Hosts of the hosts that hold its input
 	Size     heddle.Resource
-	Priority int32 // 0 = its kind's default
+	Priority int32 // 0 = the default of its kind
 }
 
-// Worked returns how long the task's container ran in the trace without what it waited for maps.
+// Worked returns how long the task's container ran in the trace, without the time it waited for maps.
 func (t *Task) Worked() heddle.Span { return t.Duration - t.Waited }
 
-// A SparkJob is what a Spark application does inside its executors.
+// A SparkJob describes what a Spark application does inside its executors.
 type SparkJob struct {
-	Executors  int             // asked for at the start
+	Executors  int             // number asked for at the start
 	Executor   heddle.Resource // container size: heap, overhead and cores; zero = Spark's default
 	Client     bool            // the driver runs outside the cluster; the master is small
 	Dynamic    *Dynamic        // nil = the executors are held for life
@@ -132,7 +131,7 @@ type SparkJob struct {
 	GivenSpans bool            // every task states its Duration
 }
 
-// ExecutorSize returns the size of an executor's container. Where the job states none it is Spark's default: 1 GiB of
+// ExecutorSize returns the size of an executor's container. If the job states none, it is Spark's default: 1 GiB of
 // heap, 384 MiB of overhead, one core.
 func (s *SparkJob) ExecutorSize() heddle.Resource {
 	if s.Executor.IsZero() {
@@ -141,47 +140,47 @@ func (s *SparkJob) ExecutorSize() heddle.Resource {
 	return s.Executor
 }
 
-// Slots returns how many tasks run in an executor at once: one at least, however few cores it has.
+// Slots returns how many tasks run in an executor at once: at least one, however few cores it has.
 func (s *SparkJob) Slots() int {
 	return max(1, int(s.ExecutorSize()[heddle.CPU]/heddle.CPU.Unit())/max(1, s.TaskCores))
 }
 
-// CoresOfTask returns what a task occupies of its executor, in thousandths of a core: no more than that has.
+// CoresOfTask returns what a task occupies of its executor, in thousandths of a core: at most what the executor has.
 func (s *SparkJob) CoresOfTask() int64 {
 	return min(int64(max(s.TaskCores, 1))*heddle.CPU.Unit(), s.ExecutorSize()[heddle.CPU])
 }
 
-// Dynamic is Spark's dynamic allocation.
+// Dynamic holds the settings of Spark's dynamic allocation.
 type Dynamic struct {
 	Min, Max, Initial int
 	IdleTimeout       heddle.Span // 0 = 60 s
 	Backlog           heddle.Span // schedulerBacklogTimeout; 0 = 1 s
-	Tracks            bool        // nodes have no shuffle service: executors stay that hold shuffle files
+	Tracks            bool        // nodes have no shuffle service: executors that hold shuffle files stay
 }
 
-// A Stage is a set of like tasks that start when all parents are done.
+// A Stage is a set of similar tasks that start when all parents are done.
 type Stage struct {
 	ID      int
 	Parents []int // IDs of stages of this job
 	Tasks   []Task
-	Cached  bool // reads what an earlier stage left in the executors' memory; recomputed where evicted
-	Caches  bool // leaves its output in the executors' memory, or where Writes says what it reads
+	Cached  bool // reads what an earlier stage left in the executors' memory; recomputed if evicted
+	Caches  bool // leaves its output in the executors' memory; if Writes is set, what it reads
 	Input   bool // reads from HDFS: its tasks prefer the hosts of their blocks
 	Writes  Sink // where its tasks' output goes
 }
 
-// Sink is where the output of a stage goes.
+// Sink says where the output of a stage goes.
 type Sink uint8
 
 // The sinks.
 const (
-	Unsaid  Sink = iota // to memory where the stage caches, else to its children, else to the file system
+	Unsaid  Sink = iota // to memory if the stage caches, else to its children, else to the file system
 	Shuffle             // to shuffle files, for its children
-	Files               // to the file system, whoever comes after
+	Files               // to the file system, whether or not stages follow
 )
 
-// Given reports whether every task states how long it lasts, so that the given world can run it; where
-// not, job and field name the first that does not.
+// Given reports whether every task states how long it lasts, so that the given world can run it. If not, job and field
+// name the first that does not.
 func (w *Workload) Given() (ok bool, job, field string) {
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
@@ -208,7 +207,7 @@ func (w *Workload) Given() (ok bool, job, field string) {
 	return true, "", ""
 }
 
-// InputBytes is what the job reads from the file system: its maps' splits, or its first stages'.
+// InputBytes returns what the job reads from the file system: its maps' splits, or the input of its first stages.
 func (j *Job) InputBytes() int64 {
 	var sum int64
 	for i := range j.Maps {

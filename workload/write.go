@@ -12,9 +12,8 @@ import (
 	"heddle"
 )
 
-// Write writes a workload as a trace in format sls or swim. What the format cannot hold of a job is
-// left out, and [Lost] names it; a job it cannot hold at all is an error that names the job, and then
-// nothing is written.
+// Write writes a workload as a trace in format sls or swim. What the format cannot express of a job is left out, and
+// [Lost] lists it. If it cannot express a job at all, Write returns an error that names the job and writes nothing.
 func Write(w io.Writer, format string, wl *Workload) error {
 	check, write, err := writer(format)
 	if err != nil {
@@ -184,7 +183,7 @@ func (t *Task) sls(hosts []Host, kind string) slsTask {
 	return out
 }
 
-// vcores is a size's vcores, a part of one counted whole.
+// vcores returns a size's vcores, rounding a fraction up.
 func vcores(r heddle.Resource) int64 { return (r[heddle.CPU] + 999) / 1000 }
 
 func checkSWIM(j *Job) error {
