@@ -17,7 +17,7 @@ func known() *Comparison {
 	c := worked()
 	for _, p := range c.Profiles {
 		for _, r := range p.Runs {
-			for i, s := range []float64{5, 10, 30, 0} { // of d it is not known
+			for i, s := range []float64{5, 10, 30, 0} { // it is not known for d
 				r.Jobs[i].Alone = heddle.Seconds(s)
 			}
 		}
@@ -33,7 +33,7 @@ func TestAloneGolden(t *testing.T) {
 	golden(t, "alone.txt", func(w io.Writer) error { return Table(w, known(), TableOptions{}) })
 }
 
-// A slowdown is a job's own; jobs that failed, or of which nothing is known, have none.
+// A slowdown belongs to one job; jobs that failed, or of which the time alone is unknown, have none.
 func TestSlowdown(t *testing.T) {
 	c := known()
 	for i, want := range [][4]float64{{5.0 / 3, 2, 2, 2}, {22.0 / 9, 2, 2 + 0.9*2, 2 + 0.98*2}} {
@@ -46,7 +46,8 @@ func TestSlowdown(t *testing.T) {
 	}
 }
 
-// A profile with fewer jobs completed says nothing of what ordering could reach. What has it already is said.
+// A profile with fewer completed jobs says nothing about what ordering could achieve. If a profile has the best order
+// already, that is said.
 func TestOrdering(t *testing.T) {
 	c := known()
 	want := "an order that knows what each job still needs has a mean JCT of 27.5 s (25.0–30.0 s), in the profile fair: " +
@@ -86,7 +87,7 @@ func TestAloneInJSON(t *testing.T) {
 	}
 }
 
-// The page has each job's time alone where it holds job against job.
+// The page has each job's time alone where it compares job with job.
 func TestAloneOnThePage(t *testing.T) {
 	c := known()
 	table := c.scatter(1, duels(c.Profiles[0].Runs, c.Profiles[1].Runs)).Table

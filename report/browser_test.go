@@ -19,7 +19,7 @@ import (
 	"heddle/internal/testkit/browser"
 )
 
-// serve offers a page and notes what else is asked for.
+// serve serves a page and records which other requests are made.
 func serve(t *testing.T, page []byte) (address string, others func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -39,7 +39,7 @@ func serve(t *testing.T, page []byte) (address string, others func() []string) {
 	return s.URL + "/", func() []string { mu.Lock(); defer mu.Unlock(); return asked }
 }
 
-// complaints collects what the browser has to say about a page, and what the page asks the network for.
+// complaints collects the browser's messages about a page, and what the page requests from the network.
 func complaints(t *testing.T, ctx context.Context) func() []string {
 	t.Helper()
 	var mu sync.Mutex
@@ -65,7 +65,7 @@ func complaints(t *testing.T, ctx context.Context) func() []string {
 	return func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), all...) }
 }
 
-// paint chooses the colour scheme that pages are asked for.
+// paint chooses the colour scheme that pages are asked to use.
 func paint(scheme string) chromedp.Action[chromedp.Void] {
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
@@ -97,8 +97,8 @@ func ask[T any](t *testing.T, ctx context.Context, expression string) T {
 	return v
 }
 
-// What is wider than its box, save where a box scrolls by itself. Texts inside images count as well:
-// they must stay inside the image.
+// Finds elements that are wider than their box, unless the box scrolls. Texts inside images count as well: they must
+// stay inside the image.
 const overflowing = `(() => {
   const out = [];
   if (document.documentElement.scrollWidth > innerWidth) out.push("page: " + document.documentElement.scrollWidth);
@@ -114,7 +114,7 @@ const overflowing = `(() => {
   return out;
 })()`
 
-// Labels of one image that lie on each other.
+// Finds labels of one image that overlap.
 const colliding = `(() => {
   const out = [];
   for (const svg of document.querySelectorAll("svg.plot")) {
@@ -215,7 +215,7 @@ func TestPageIsInteractive(t *testing.T) {
 	if hidden := ask[bool](t, ctx, `document.querySelector(".ofkind").offsetParent === null`); !kinds || !hidden {
 		t.Errorf("the key of kinds is shown by kind: %v; hidden by job: %v", kinds, hidden)
 	}
-	// One profile fewer: its two time lines, its chart of nodes, its jobs against the first profile's.
+	// One profile fewer: its two time lines, its chart of nodes, and its jobs against the first profile's.
 	if before-after != 4 {
 		t.Errorf("hiding a profile hid %d of %d figures, want 4", before-after, before)
 	}

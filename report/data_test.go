@@ -16,7 +16,7 @@ func TestJSONGolden(t *testing.T) {
 	golden(t, "worked.json", func(w io.Writer) error { return JSON(w, worked()) })
 }
 
-// The shape people script against, read back key by key.
+// The shape that people use in scripts, read back key by key.
 func TestJSONShape(t *testing.T) {
 	c := worked()
 	for _, r := range c.Profiles[1].Runs {
@@ -95,7 +95,7 @@ func TestCSVHeaders(t *testing.T) {
 	}
 }
 
-// Every table has its rows of full width, whatever is in the names.
+// Every table has rows of full width, whatever is in the names.
 func TestCSVRows(t *testing.T) {
 	f := usual()
 	f.incomplete = true
@@ -129,8 +129,8 @@ func TestCSVRows(t *testing.T) {
 	}
 }
 
-// Every job is one of completed, failed and unfinished, in JSON and in CSV, and those of a profile that leaves some behind are
-// among them.
+// Every job is one of completed, failed and unfinished, in JSON and in CSV, including those of a profile that leaves
+// some behind.
 func TestJobsAddUp(t *testing.T) {
 	f := usual()
 	f.incomplete = true

@@ -95,7 +95,7 @@ func watched() fixture {
 	return f
 }
 
-// A file stands for itself: it is XML, names no other place, is small, and has all the rules it uses.
+// A file is self-contained: it is XML, refers to nothing else, is small, and contains all the rules it uses.
 func TestPlotFiles(t *testing.T) {
 	runs := named(watched())
 	gauge, ok1 := Gauge("δ & <so>", "δ", runs)
@@ -167,7 +167,7 @@ func TestPlotsOfNothing(t *testing.T) {
 	}
 }
 
-// Four estimates of two reduces, off by 1, 2, 3 and 10 s; what was not seen to end is left out.
+// Four estimates of two reduces, off by 1, 2, 3 and 10 s; a reduce that was not seen to end is left out.
 func TestForetoldByHand(t *testing.T) {
 	s := heddle.Second
 	r := &sim.Result{Jobs: []sim.JobResult{{ID: "sort"}}, Predictions: []sim.Prediction{
@@ -201,7 +201,7 @@ func TestForetoldByHand(t *testing.T) {
 	}
 }
 
-// Of a reduce with one estimate there is no line to draw.
+// For a reduce with one estimate there is no line to draw.
 func TestForetoldOnce(t *testing.T) {
 	s := heddle.Second
 	r := &sim.Result{Jobs: []sim.JobResult{{ID: "sort"}}, Predictions: []sim.Prediction{{Container: 7, Remaining: 11 * s, Actual: 10 * s}}}

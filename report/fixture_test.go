@@ -10,7 +10,7 @@ import (
 	"heddle/workload"
 )
 
-// A fixture sizes a made-up comparison.
+// A fixture determines the size of an artificial comparison.
 type fixture struct {
 	profiles    []string
 	seeds       int
@@ -21,15 +21,15 @@ type fixture struct {
 	incomplete  bool // the last profile leaves jobs failed, rejected and unfinished
 	step        heddle.Span
 	longestName bool
-	watched     bool // gauges, predictions and traces, of all profiles but the first
+	watched     bool // gauges, predictions and traces, for all profiles but the first
 }
 
 func usual() fixture {
 	return fixture{profiles: []string{"capacity", "fair", "fifo"}, seeds: 5, jobs: 60, nodes: 20, tasks: true, step: heddle.Second}
 }
 
-// build makes a comparison whose shapes resemble real ones: most jobs small, a few hundred times
-// larger, profiles that serve the small ones more or less well.
+// build makes a comparison whose shapes resemble real ones: most jobs are small, a few hundreds of times larger, and
+// profiles serve the small ones more or less well.
 func (f fixture) build() *Comparison {
 	c := &Comparison{
 		World:   "full",
@@ -90,7 +90,7 @@ func (f fixture) run(p int, seed uint64) *sim.Result {
 	return r
 }
 
-// watch adds what policies showed, what was foretold of reduces and what tasks were given.
+// watch adds what policies showed, predictions for reduces, and what tasks were given.
 func watch(r *sim.Result, luck *rand.Rand) {
 	n := len(r.Series.Maps)
 	delta, debt := sim.Gauge{Name: "δ", Words: "δ: the share that is reserved for jobs that ask for little."}, sim.Gauge{Name: "debt, MiB"}
@@ -227,7 +227,7 @@ func (f fixture) containers(r *sim.Result, luck *rand.Rand) {
 	}
 }
 
-// counted is a series that containers are added to.
+// counted is a series to which containers are added.
 type counted struct{ sim.Series }
 
 func (s *counted) count(t sim.TaskResult, lanes int) {

@@ -13,7 +13,7 @@ import (
 	"heddle/sim"
 )
 
-// remembered is worked() with completion times that the trace records: of a and b, but not of c and d.
+// remembered is worked() with recorded completion times: for a and b, but not for c and d.
 func remembered() *Comparison {
 	c := worked()
 	c.WorldWhy = "the trace states every duration"
@@ -32,7 +32,7 @@ func remembered() *Comparison {
 
 func TestRecordedError(t *testing.T) {
 	c := remembered()
-	// Under fair with seed 1 a takes 10 s for 8, b 20 s for 40: off by 25 % and 50 %.
+	// Under fair with seed 1, a takes 10 s instead of 8, b 20 s instead of 40: off by 25 % and 50 %.
 	f := Measure(c.Profiles[0].Runs[0])
 	if p50, p95 := f[RecordedP50], f[RecordedP95]; math.Abs(p50-0.375) > 1e-9 || math.Abs(p95-(0.25+0.95*0.25)) > 1e-9 {
 		t.Errorf("off the record by %g and %g, want 0.375 and 0.4875", p50, p95)

@@ -21,10 +21,10 @@ func write(t *testing.T, c *Comparison) string {
 	return b.String()
 }
 
-// Elements HTML does not close.
+// Elements that HTML does not close.
 var void = map[string]bool{"meta": true, "link": true, "input": true}
 
-// checkWellFormed fails where an element is not closed, or closed in the wrong place.
+// checkWellFormed fails if an element is not closed, or is closed in the wrong place.
 func checkWellFormed(t *testing.T, page string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>`).ReplaceAllString(page, "")))
@@ -96,7 +96,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// Nothing in the page names another place.
+// Nothing in the page refers to anything outside it.
 func TestPageIsSelfContained(t *testing.T) {
 	page := write(t, usual().build())
 	for _, pattern := range []string{`https?://`, `src=`, `@import`, `url\(`, `href="[^d]`} {
@@ -130,7 +130,7 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
-// A page of nothing, or of less than there might be, is still a page.
+// A page of nothing, or with parts missing, is still a page.
 func TestPageOfLittle(t *testing.T) {
 	name := &workload.Workload{Name: "little"}
 	for _, c := range []*Comparison{
@@ -154,7 +154,7 @@ func TestPageOfLittle(t *testing.T) {
 	}
 }
 
-// A day of thousands of jobs stays within what a browser opens at once.
+// A page for a day with thousands of jobs is small enough for a browser to open at once.
 func TestPageSize(t *testing.T) {
 	f := usual()
 	f.jobs, f.nodes, f.day, f.step = 5894, 600, true, 10*heddle.Second

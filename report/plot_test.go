@@ -33,7 +33,7 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// Ticks of a short time late in a run differ.
+// The ticks of a short time late in a run have different labels.
 func TestTicksDiffer(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64
@@ -126,7 +126,7 @@ func TestGanttLanes(t *testing.T) {
 	}
 }
 
-// Neighbours too narrow to be told apart are drawn as one bar that counts them; wide ones are not.
+// Neighbours too narrow to be distinguished are drawn as one bar that counts them; wide ones are not.
 func TestGanttMerges(t *testing.T) {
 	var spans [][2]float64
 	for i := range 500 {
@@ -141,7 +141,7 @@ func TestGanttMerges(t *testing.T) {
 	}
 }
 
-// A long run of short tasks is shown where it is busiest, wide enough to be seen.
+// A long run of short tasks is shown at its busiest time, wide enough to be seen.
 func TestGanttWindow(t *testing.T) {
 	var spans [][2]float64
 	for i := range 200 {

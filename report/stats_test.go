@@ -89,7 +89,8 @@ func TestSummaries(t *testing.T) {
 			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
 		}
 	}
-	// Fifo's mean is lower because its longest job failed: that is not winning, nor has fair the lowest.
+	// Fifo's mean is lower because its longest job failed: that does not count as winning, nor does fair have the
+	// lowest mean.
 	if fair.Won != 0 || fifo.Won != 0 {
 		t.Errorf("won: fair %d, fifo %d; want none", fair.Won, fifo.Won)
 	}
@@ -98,7 +99,7 @@ func TestSummaries(t *testing.T) {
 func TestWon(t *testing.T) {
 	c := worked()
 	c.Profiles[1].Runs = []*sim.Result{workedRun("fifo", 1, []float64{9, 20, 30, 100}, 0, true), workedRun("fifo", 2, []float64{13, 24, 36, 88}, 0, true)}
-	// A third that completes fewer jobs changes nothing, wherever it stands.
+	// A third profile that completes fewer jobs changes nothing, whatever its position.
 	hasty := ProfileRuns{Name: "hasty", Runs: []*sim.Result{workedRun("hasty", 1, []float64{1, 1, 1, 1}, 0, false)}}
 	for _, c.Profiles = range [][]ProfileRuns{append(c.Profiles[:2:2], hasty), {hasty, c.Profiles[0], c.Profiles[1]}} {
 		for _, s := range c.Summaries() {
@@ -109,7 +110,7 @@ func TestWon(t *testing.T) {
 	}
 }
 
-// A figure that applies under some seeds only is the mean over those.
+// The mean of a figure that applies only under some seeds is taken over those.
 func TestSummaryOfSome(t *testing.T) {
 	c := worked()
 	c.Profiles[0].Runs[1].LocalisedMaps = 0

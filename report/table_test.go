@@ -65,7 +65,7 @@ func TestTableColour(t *testing.T) {
 	}
 }
 
-// Which ResourceManager was simulated is said once where it is the same for all, and else of each.
+// The simulated ResourceManager is named once if it is the same for all profiles, and otherwise for each.
 func TestTableSaysWhatWasSimulated(t *testing.T) {
 	c := usual().build()
 	if text := render(t, c, TableOptions{}); !strings.Contains(text, "\n simulated  heddle rm, without node agents\n world ") {

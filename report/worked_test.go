@@ -6,7 +6,7 @@ import (
 	"heddle/workload"
 )
 
-// worked is small enough to be reckoned by hand: two profiles, two seeds, four jobs.
+// worked is small enough to be calculated by hand: two profiles, two seeds, four jobs.
 func worked() *Comparison {
 	return &Comparison{
 		World: "given", Cluster: "2 nodes in 1 rack, 4096 MiB and 4 vcores each",
@@ -27,7 +27,7 @@ func worked() *Comparison {
 	}
 }
 
-// workedRun has jobs that took the times given, the third without reduces; the fourth fails unless all
+// workedRun returns a run whose jobs took the given times, the third one without reduces; the fourth fails unless all
 // succeed.
 func workedRun(profile string, seed uint64, jct []float64, cpu float64, all bool) *sim.Result {
 	r := &sim.Result{

@@ -117,7 +117,7 @@ func table(t *testing.T, b *strings.Builder, def, defs yaml.MapSlice) {
 	}
 }
 
-// typed says what may stand for a value, and in which unit a number without one is.
+// typed returns which values are allowed, and the unit of a number without one.
 func typed(rule, defs yaml.MapSlice) (kind, unit string) {
 	if u := member(rule, "unit"); u != nil {
 		unit = u.(string)
@@ -188,7 +188,7 @@ func TestDocumented(t *testing.T) {
 	if diff := cmp.Diff(want, string(have)); diff != "" {
 		t.Errorf("%s is not what the schema says; make rewrite brings it up to date (-schema +page):\n%s", page, diff)
 	}
-	// The example on it is a scenario.
+	// The example on the page is a scenario.
 	_, example, _ := strings.Cut(want, "```yaml\n")
 	example, _, _ = strings.Cut(example, "```")
 	if _, err := scenario.Parse("example.yaml", []byte(example)); err != nil {

@@ -87,8 +87,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// Poisson arrivals have the mean asked for, are the same for the same seed, other for another, and do
-// not change when a job is listed behind them.
+// Poisson arrivals have the requested mean, are the same for the same seed and different for another one, and do not
+// change if a job is listed after them.
 func TestPoisson(t *testing.T) {
 	text := nodes4 + "workload:\n  jobs:\n    - {id: p, maps: 1, count: 2000, arrival: {poisson: 25s}}\n"
 	s := mustParse(t, text)
@@ -105,7 +105,7 @@ func TestPoisson(t *testing.T) {
 	}
 }
 
-// Blocks lie as HDFS places them.
+// Blocks are placed as by HDFS.
 func TestBlocks(t *testing.T) {
 	s := mustParse(t, "cluster: {racks: 3, nodes: [{count: 12, memory: 8GiB, vcores: 8}]}\nworkload: {jobs: [{id: a, input: 100GiB}]}\n")
 	w := build(t, s, 1)

@@ -14,7 +14,7 @@ import (
 	"heddle/workload"
 )
 
-// nodes4 is a cluster for tests that are about something else.
+// nodes4 is a cluster for tests of something else.
 const nodes4 = "cluster: {racks: 2, nodes: [{count: 4, memory: 8GiB, vcores: 8}]}\n"
 
 func parseText(t testing.TB, text string) (*Scenario, error) {
@@ -98,7 +98,7 @@ profile:
 	}
 }
 
-// Every error says where and what would be right.
+// Every error says where it is and what would be right.
 func TestErrors(t *testing.T) {
 	job := func(text string) string { return nodes4 + "workload:\n  jobs:\n    - " + text + "\n" }
 	fault := func(text string) string { return job("{id: a, maps: 1}") + "faults:\n  - " + text + "\n" }

@@ -175,7 +175,7 @@ func (s schema) check(t testing.TB, text []byte) error {
 	return s.valid(s, v, "")
 }
 
-// The scenarios that come with Heddle are valid, say what they show, and build.
+// The scenarios that come with Heddle are valid, say what they show, and can be built.
 func TestShippedScenarios(t *testing.T) {
 	s := readSchema(t)
 	paths, err := filepath.Glob("../scenarios/*.yaml")
@@ -206,7 +206,7 @@ func TestShippedScenarios(t *testing.T) {
 	}
 }
 
-// What the schema refuses is refused by Read too.
+// What the schema refuses is also refused by Read.
 func TestSchemaRefuses(t *testing.T) {
 	s := readSchema(t)
 	for _, text := range []string{
@@ -280,7 +280,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Every key is either required or says what holds without it, but for those that go together.
+// Every key is either required or says what applies without it, except for those that belong together.
 func TestDefaultsAreSaid(t *testing.T) {
 	s := readSchema(t)
 	open := []string{"arrival.at", "arrival.every", "arrival.poisson", "fault.at", "fault.every", "fault.until", "fault.speed", "fault.rate"}

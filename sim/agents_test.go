@@ -11,7 +11,7 @@ import (
 	"heddle/workload"
 )
 
-// crowded is two maps that each compute for some seconds on a node with one core, and agents.
+// crowded returns options with node agents and two maps that each compute for some seconds on a node with one core.
 func crowded(seconds float64, a NodeAgents) Options {
 	o := thirty(2, 2)
 	o.Workload.Jobs[0].Maps = lasting(2, seconds)
@@ -19,8 +19,8 @@ func crowded(seconds float64, a NodeAgents) Options {
 	return o
 }
 
-// other is when the map of crowded ended that is not parked, and when it should have, where the other one is parked from a
-// time to another, in seconds.
+// other returns when the map of crowded that is not parked ended, and when it should have, if the other map is parked
+// during the given intervals, in seconds.
 func other(t *testing.T, r *Result, left float64, parked ...[2]float64) (ended, want float64) {
 	t.Helper()
 	states(t, r, Succeeded)
@@ -43,7 +43,7 @@ func other(t *testing.T, r *Result, left float64, parked ...[2]float64) (ended, 
 	return maps[0].Ended.Seconds(), now
 }
 
-// A parked task gets what nobody else wants, once its agent has heard of that and done it, and not before.
+// A parked task gets only what no other task wants, once its agent has heard of that and done it, and not before.
 func TestAgentsTakeTheirTime(t *testing.T) {
 	for _, lag := range []heddle.Span{0, 3 * second} {
 		r := under(t, with(deed{15, suspend}), crowded(30, NodeAgents{Lag: lag}))
@@ -52,7 +52,7 @@ func TestAgentsTakeTheirTime(t *testing.T) {
 	}
 }
 
-// A frozen task gets nothing for as long as it was to be frozen, and goes on when its agent dies.
+// A frozen task gets nothing for as long as it is to be frozen, and goes on when its agent dies.
 func TestAgentsFreeze(t *testing.T) {
 	ends := func(s policy.Set, faults ...Fault) (seconds float64) {
 		o := crowded(30, NodeAgents{})
@@ -73,7 +73,8 @@ func TestAgentsFreeze(t *testing.T) {
 	}
 }
 
-// What agents read of map outputs is what masters say where there are no agents, and it is known sooner: with the next sync.
+// What agents read of map outputs is what masters say if there are no agents, and it is known sooner: with the next
+// sync.
 func TestAgentsReadOutputs(t *testing.T) {
 	const each = 64 << 20
 	known := func(seed uint64, agents *NodeAgents) (after float64) { // the end of the last map, in seconds
@@ -123,7 +124,7 @@ func TestAgentsReadOutputs(t *testing.T) {
 	}
 }
 
-// Where there is no agent a suspended task computes on.
+// On a node without an agent, a suspended task goes on computing.
 func TestNodesWithoutAgents(t *testing.T) {
 	s := with(deed{15, suspend}, deed{20, func(v policy.View, _ *policy.Plan) {
 		if !v.Container(oldestMap(v)).Suspended() || v.Node(0).Can(heddle.Parks) {
@@ -151,8 +152,8 @@ func TestNodesWithoutAgents(t *testing.T) {
 	}
 }
 
-// What an agent did is undone as it dies. The ResourceManager goes by it until its lease is over, and the next agent does
-// it again.
+// What an agent did is undone when it dies. The ResourceManager relies on it until its lease is over, and the next
+// agent does it again.
 func TestAgentLoss(t *testing.T) {
 	lag := AgentLag.Seconds()
 	for back, again := range map[heddle.Span][2]float64{0: {1000, 1000}, 10 * second: {30 + lag, 1000}, 35 * second: {55 + lag, 1000}} {
@@ -160,7 +161,7 @@ func TestAgentLoss(t *testing.T) {
 		o.Faults = []Fault{{Kind: AgentLoss, At: at(20), For: back}}
 		can := map[float64]bool{}
 		s := with(deed{15, suspend})
-		for _, sec := range []float64{16, 44, 47, 58} { // it was heard of at 15 s, when it had parked the map
+		for _, sec := range []float64{16, 44, 47, 58} { // the agent was heard of at 15 s, when it had parked the map
 			s.Control = append(s.Control, &control{[]deed{{sec, func(v policy.View, _ *policy.Plan) { can[sec] = v.Node(0).Can(heddle.Parks) }}}})
 		}
 		r := under(t, s, o)
@@ -172,7 +173,7 @@ func TestAgentLoss(t *testing.T) {
 	}
 }
 
-// What containers use is told to who goes by it, as means between two reports.
+// What containers use is reported to policies that rely on it, as means between two reports.
 func TestAgentsMeasure(t *testing.T) {
 	o := crowded(30, NodeAgents{})
 	s := with(deed{15, suspend})
@@ -193,7 +194,7 @@ func TestAgentsMeasure(t *testing.T) {
 	}
 }
 
-// How busy disks are is told to who goes by it, as long as there are agents.
+// How busy disks are is reported to policies that rely on it, as long as there are agents.
 func TestAgentsMeasureDisks(t *testing.T) {
 	for _, agents := range []*NodeAgents{nil, {}} {
 		j := mapReduce("sort", 0, tasks(2, workload.Task{CPU: 2 * second, Input: 4 << 30, Hosts: []int32{0}, Size: heddle.Of(1024, 1000)}), nil)
@@ -218,7 +219,7 @@ func TestAgentsMeasureDisks(t *testing.T) {
 	}
 }
 
-// The weights that policies give hold, and come from their agents.
+// The weights that policies set take effect, and are set by their agents.
 func TestAgentsWeigh(t *testing.T) {
 	o := crowded(30, NodeAgents{})
 	r := under(t, with(deed{15, func(v policy.View, p *policy.Plan) { p.Weigh(oldestMap(v), 9000) }}), o)
@@ -231,7 +232,7 @@ func TestAgentsWeigh(t *testing.T) {
 // agentProfiles are profiles that act on running tasks.
 var agentProfiles = []profile{{name: "ikayak", base: "ikayak"}, {name: "mrorchestrator", base: "mrorchestrator"}, {name: "heddle", base: "heddle"}}
 
-// Whatever becomes of agents, jobs end well, the state is sound after every step, and the same seed gives the same run.
+// Whatever happens to agents, jobs end well, the state is sound after every step, and the same seed gives the same run.
 func TestAgentsComeAndGo(t *testing.T) {
 	for _, p := range agentProfiles {
 		for seed := range uint64(20) {
@@ -241,7 +242,7 @@ func TestAgentsComeAndGo(t *testing.T) {
 			for range d(1, 8) {
 				f := Fault{Kind: AgentLoss, At: at(float64(d(0, 200))), For: heddle.Span(d(0, 60)) * second, Node: heddle.NodeID(d(0, len(o.Nodes)-1))}
 				if d(0, 3) == 0 {
-					f.Kind, f.For = FaultKind(d(0, 1)*2), f.For+second // its node dies, or is not heard
+					f.Kind, f.For = FaultKind(d(0, 1)*2), f.For+second // its node dies, or its heartbeats are lost
 				}
 				o.Faults = append(o.Faults, f)
 			}
@@ -254,8 +255,8 @@ func TestAgentsComeAndGo(t *testing.T) {
 	}
 }
 
-// A container that its node takes on after its agent was told of it has what was wanted within a second, when the agent looks
-// for containers: not only with the next answer, nor only when its process has started.
+// A container that its node takes on after its agent was told of it gets what is wanted for it within a second, when
+// the agent looks for containers: not only with the next answer, nor only when its process has started.
 func TestAgentsFindContainersWithinASecond(t *testing.T) {
 	for seed := range uint64(3) {
 		o := crowded(30, NodeAgents{})
@@ -265,7 +266,7 @@ func TestAgentsFindContainersWithinASecond(t *testing.T) {
 		r := under(t, s, o)
 		states(t, r, Succeeded)
 		maps := kept(r, 0, heddle.Map)
-		// Each takes 1.55 core-s to start, on one core: one has half of it for a second at most, and then nine parts of ten.
+		// Each takes 1.55 core-s to start, on one core: one has half of it for a second at most, and then nine tenths.
 		if apart := maps[1].Started.Since(maps[0].Started).Seconds(); math.Abs(apart) < 0.9 {
 			t.Errorf("seed %d: maps start %.2f s apart", seed, apart)
 		}
@@ -275,7 +276,7 @@ func TestAgentsFindContainersWithinASecond(t *testing.T) {
 	}
 }
 
-// weigher weighs the first map nine times as much as another as soon as its node has taken it on.
+// weigher gives the first map nine times the weight of another as soon as its node has taken it on.
 type weigher struct{ done bool }
 
 func (*weigher) Every() heddle.Span { return second / 10 }

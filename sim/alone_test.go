@@ -7,15 +7,15 @@ import (
 	"heddle/workload"
 )
 
-// Kept apart, a job begins when all before it are over and takes what it takes by itself, whenever it says that it is
-// submitted and whatever becomes of the others.
+// If jobs are kept apart, a job begins when all earlier ones are over and takes what it takes alone, whenever it says
+// it is submitted and whatever happens to the others.
 func TestApart(t *testing.T) {
 	list := []workload.Job{
 		mapReduce("large", 500, lasting(40, 20), lasting(4, 10)),
 		mapReduce("too large", 0, tasks(1, workload.Task{Duration: second, Size: heddle.Of(1<<21, 1000)}), nil),
 		mapReduce("small", 0, lasting(3, 7), nil),
 	}
-	list[1].Master = heddle.Of(1<<21, 1000) // no node can hold it: it is turned away
+	list[1].Master = heddle.Of(1<<21, 1000) // no node can hold it: it is rejected
 	together := givenWorld(nodes(2, 1, heddle.Of(8192, 8000)), list...)
 	apart := together
 	apart.Apart = true
@@ -27,7 +27,7 @@ func TestApart(t *testing.T) {
 			continue
 		}
 		o := givenWorld(together.Nodes, list[i])
-		if by := fifo.run(t, o).Jobs[0].JCT; r.Jobs[i].JCT < by-second || r.Jobs[i].JCT > by+second { // they meet heartbeats elsewhere
+		if by := fifo.run(t, o).Jobs[0].JCT; r.Jobs[i].JCT < by-second || r.Jobs[i].JCT > by+second { // they meet heartbeats at other times
 			t.Errorf("%s takes %v, by itself %v", list[i].ID, r.Jobs[i].JCT, by)
 		}
 	}
@@ -39,7 +39,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Who wants to hears of every submission before the ResourceManager does.
+// Options.Submit is told of every submission before the ResourceManager is.
 func TestSubmitIsTold(t *testing.T) {
 	var told []int
 	o := givenWorld(nodes(1, 1, heddle.Of(8192, 8000)), mapReduce("late", 10, lasting(1, 1), nil), mapReduce("early", 0, lasting(1, 1), nil))

@@ -14,9 +14,9 @@ import (
 	"heddle/workload"
 )
 
-// The heartbeats that are left out would have changed nothing: containers go where and when they go if
-// every node and every master calls every time. Every profile is run with seeds of its own, and with some at which a
-// heartbeat was once left out that mattered.
+// The heartbeats that are left out would have changed nothing: containers go to the same nodes at the same times as if
+// every node and every master called every time. Every profile is run with seeds of its own, and with some for which a
+// heartbeat that mattered was once left out.
 func TestIdleHeartbeatsChangeNothing(t *testing.T) {
 	const seeds = 16
 	profiles := slices.Clone(allProfiles)
@@ -40,7 +40,7 @@ func TestIdleHeartbeatsChangeNothing(t *testing.T) {
 	}
 }
 
-// leftOut holds a run without the heartbeats that can change nothing against the same with all of them, and returns
+// leftOut compares a run without the heartbeats that can change nothing with the same run with all of them, and returns
 // how many offers were left out.
 func leftOut(t *testing.T, p profile, seed uint64) int64 {
 	o := beating(seed)
@@ -61,8 +61,8 @@ func leftOut(t *testing.T, p profile, seed uint64) int64 {
 	return few.SkippedOffers
 }
 
-// beating draws a run: half of them with nodes lost and silent and masters that fail, some with hours in which nothing
-// runs, some with beats that are closer together or further apart than usual.
+// beating draws a run. In half of the runs, nodes are lost or silent and masters fail; some have hours in which nothing
+// runs, and some have heartbeats that are closer together or further apart than usual.
 func beating(seed uint64) Options {
 	o := fullWorld(nodes(5, 2, heddle.Of(6144, 6000)))
 	o.Given, o.Effects, o.Seed = seed%2 == 0, world.AllEffects(), seed
@@ -88,7 +88,7 @@ func beating(seed uint64) Options {
 	return o
 }
 
-// Idle nodes cost nothing: a thousand times as many bring no more steps, but for each one's arrival.
+// Idle nodes cost nothing: a thousand times as many nodes cause no additional steps, except for their arrival.
 func TestStepsDoNotGrowWithIdleNodes(t *testing.T) {
 	for _, name := range []string{"fifo", "capacity", "fair", "spread"} {
 		for _, isGiven := range []bool{true, false} {
@@ -113,7 +113,7 @@ func TestStepsDoNotGrowWithIdleNodes(t *testing.T) {
 	}
 }
 
-// The wheel's next beat against looking at all of them.
+// Compares the wheel's next heartbeat with the result of looking at all of them.
 func TestWheel(t *testing.T) {
 	for seed := range uint64(40) {
 		d := seeded(seed)
@@ -161,8 +161,8 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// TestPassWords compares what is passed over with beats counted one by one, where nodes fill whole words and where they
-// do not.
+// TestPassWords compares the heartbeats passed over with those counted one by one, with nodes that fill whole words and
+// with nodes that do not.
 func TestPassWords(t *testing.T) {
 	cfg := rm.Config{Beat: heddle.Second}
 	cfg.DefaultBeats()
@@ -198,7 +198,7 @@ func TestPassWords(t *testing.T) {
 	}
 }
 
-// A long time in which nothing happens passes over the same beats as many short ones, and takes no longer for being long.
+// A long time in which nothing happens passes over the same heartbeats as many short times, and does not take longer.
 func TestLongTimesPassOverTheSameBeats(t *testing.T) {
 	for seed := range uint64(50) {
 		d := seeded(seed)

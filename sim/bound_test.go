@@ -13,7 +13,7 @@ import (
 	"heddle/workload"
 )
 
-// beaten fails where a job beat its own bound, or all of them together one of the whole.
+// beaten fails if a job beat its own bound, or all jobs together beat a bound of the whole.
 func beaten(t *rapid.T, r *Result) {
 	var sum heddle.Span
 	for i := range r.Jobs {
@@ -46,8 +46,8 @@ func TestNoRunBeatsTheBounds(t *testing.T) {
 	}
 }
 
-// The cases in which little stands between a run and its bound: one task, everything at once, nodes that
-// are far too large, or that offer more processors than they have, and effects switched off.
+// The cases in which little separates a run from its bound: one task, everything at once, nodes that are far too large
+// or that offer more processors than they have, and effects switched off.
 func TestNoAdversaryBeatsTheBounds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drawn(rt)
@@ -65,7 +65,7 @@ func TestNoAdversaryBeatsTheBounds(t *testing.T) {
 				j.Maps = drawTasks(d, 1, 1)
 			case 1:
 				j.Maps = drawTasks(d, 1, 40)
-			case 2: // unlike sizes: masters ask for the first one's
+			case 2: // different sizes: masters ask for the first one's
 				j.Maps, j.Reduces = drawTasks(d, 1, 5), drawTasks(d, 1, 3)
 				for k := range j.Maps {
 					j.Maps[k].Size = heddle.Of(int64(1024*d(1, 8)), int64(1000*d(1, 4)))
@@ -88,7 +88,7 @@ func TestNoAdversaryBeatsTheBounds(t *testing.T) {
 	})
 }
 
-// Masters ask for all maps at the first one's size: that is what they hold, whatever else they state.
+// Masters ask for all maps at the size of the first one: that is what they hold, whatever else they state.
 func TestBoundOfUnlikeSizes(t *testing.T) {
 	j := mapReduce("j", 0, lasting(8, 10), nil)
 	for i := range j.Maps[1:] {
@@ -101,8 +101,8 @@ func TestBoundOfUnlikeSizes(t *testing.T) {
 	}
 }
 
-// An executor whose size is not stated has Spark's default, and runs one task at least: to want more cores for a task
-// than it has changes neither the run, nor the bounds, nor the load.
+// An executor whose size is not stated has Spark's default, and runs at least one task: a task that wants more cores
+// than its executor has changes neither the run, nor the bounds, nor the load.
 func TestTaskOfMoreCoresThanItsExecutor(t *testing.T) {
 	stated := workload.SparkJob{Executors: 4, Executor: heddle.Of(1408, 1000), TaskCores: 1, Stages: []workload.Stage{{Tasks: lasting(40, 60)}}}
 	unstated := stated
@@ -128,8 +128,8 @@ func TestTaskOfMoreCoresThanItsExecutor(t *testing.T) {
 	}
 }
 
-// In tiny cases the best schedule there is, found by trying them all, lies between the bound and what a
-// scheduler came to.
+// In tiny cases the best possible schedule, found by trying all of them, lies between the bound and the result of a
+// scheduler.
 func TestOptimumLiesBetweenBoundAndRun(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drawn(rt)
@@ -148,7 +148,7 @@ func TestOptimumLiesBetweenBoundAndRun(t *testing.T) {
 		rt.Log(show(&o))
 		p := profile{name: "fifo", base: "fifo"}
 		p.into(t, &o)
-		o.Set.Minimum = heddle.Of(256, 0) // masters take no processors: the optimum knows none of them
+		o.Set.Minimum = heddle.Of(256, 0) // masters take no processors: the optimum does not know of them
 		r, err := Run(o)
 		if err != nil {
 			rt.Fatal(err)
@@ -168,7 +168,7 @@ func TestOptimumLiesBetweenBoundAndRun(t *testing.T) {
 	})
 }
 
-// drawTiny draws tasks of one size, no more than are left.
+// drawTiny draws tasks of one size, but no more than are left.
 func drawTiny(d draw, lo int, left *int) []workload.Task {
 	n := min(d(lo, 3), *left)
 	*left -= n
@@ -188,8 +188,8 @@ type piece struct {
 	cpu        int64
 }
 
-// optimum tries every order of the tasks and every node for each, each task as early as it fits beside
-// those before it: among these schedules are the best of both kinds.
+// optimum tries every order of the tasks and every node for each, and starts each task as early as it fits beside those
+// before it: the best schedules for both measures are among these.
 func optimum(o *Options) (meanJCT, makespan heddle.Span) {
 	var todo []piece
 	for i := range o.Workload.Jobs {
@@ -210,7 +210,7 @@ func optimum(o *Options) (meanJCT, makespan heddle.Span) {
 		}
 		for i, p := range rest {
 			if slices.Contains(rest[:i], p) || slices.ContainsFunc(rest, func(q piece) bool { return q.job == p.job && q.stage < p.stage }) {
-				continue // tried already, or not ready
+				continue // already tried, or not ready
 			}
 			for n := range o.Nodes {
 				p.node = n
@@ -224,7 +224,7 @@ func optimum(o *Options) (meanJCT, makespan heddle.Span) {
 	return meanJCT, makespan
 }
 
-// earliest is when a task fits beside others on its node at the earliest.
+// earliest returns the earliest time at which a task fits beside others on its node.
 func earliest(o *Options, done []piece, p piece) heddle.Time {
 	ready := o.Workload.Jobs[p.job].Submit
 	for _, q := range done {
@@ -246,7 +246,7 @@ func earliest(o *Options, done []piece, p piece) heddle.Time {
 }
 
 func fits(o *Options, done []piece, p piece, from heddle.Time) bool {
-	// The use of a node rises only when a task starts.
+	// The use of a node increases only when a task starts.
 	for i := -1; i < len(done); i++ {
 		at := from
 		if i >= 0 {

@@ -9,8 +9,8 @@ import (
 	"heddle/policy"
 )
 
-// control is a small policy that does one thing to running containers: it emits Suspend, Resume, Resize
-// and Kill at times written down.
+// control is a small policy that does one thing to running containers: it emits Suspend, Resume, Resize and Kill at
+// fixed times.
 type control struct {
 	deeds []deed
 }
@@ -29,7 +29,7 @@ func (c *control) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// oldestMap is the running map with the lowest id.
+// oldestMap returns the running map with the lowest id.
 func oldestMap(v policy.View) (id heddle.ContainerID) {
 	v.App(0).Each(func(x *policy.Container) bool {
 		if x.Kind() == heddle.Map {
@@ -40,7 +40,7 @@ func oldestMap(v policy.View) (id heddle.ContainerID) {
 	return id
 }
 
-// trim enforces so many percent of what is asked for: Limit < Told.
+// trim enforces the given percentage of what is asked for: Limit < Told.
 type trim struct{ percent int64 }
 
 func (p trim) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
@@ -54,7 +54,7 @@ func (p trim) Floor(r heddle.Resource) heddle.Resource {
 	return r
 }
 
-// on places containers on nodes from lo to hi only, and none on bad once it is set.
+// on places containers only on nodes from lo to hi, and none on bad once it is set.
 type on struct {
 	lo, hi heddle.NodeID
 	bad    *heddle.NodeID
@@ -67,7 +67,7 @@ func (p on) Judge(_ policy.View, _ *policy.Ask, n *policy.Node, _ heddle.Localit
 	return policy.Yes
 }
 
-// bare is first come, first served with nothing else: the set tests put their own policies into.
+// bare returns a set with first come, first served and nothing else, to which tests add their own policies.
 func bare() policy.Set {
 	return policy.Set{
 		Name:   "test",
@@ -77,7 +77,7 @@ func bare() policy.Set {
 	}
 }
 
-// under runs options under a set built by hand, nodes calling often so that ends are known soon.
+// under runs options under a set built by hand, with nodes that call often so that ends are known soon.
 func under(t testing.TB, set policy.Set, o Options) *Result {
 	t.Helper()
 	o.Set, o.Check, o.KeepTasks, o.NodeBeat = set, true, true, 10*heddle.Millisecond
@@ -92,7 +92,7 @@ func under(t testing.TB, set policy.Set, o Options) *Result {
 	return r
 }
 
-// near compares seconds; nodes report within a hundredth of one.
+// near compares times in seconds; nodes report within a hundredth of one.
 func near(t *testing.T, what string, got, want, off float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= off) {
@@ -100,8 +100,8 @@ func near(t *testing.T, what string, got, want, off float64) {
 	}
 }
 
-// thirty is a job of maps of thirty seconds of computing, on a node with room for its master and so many
-// of them at a time.
+// thirty returns a job whose maps compute for thirty seconds, on a node with room for its master and the given number
+// of maps at a time.
 func thirty(maps, slots int) Options {
 	return fullWorld(nodes(1, 1, heddle.Of(16384, int64(1000*(slots+1)))), mapReduce("j", 0, lasting(maps, 30), nil))
 }
@@ -122,7 +122,7 @@ func TestUndisturbed(t *testing.T) {
 	near(t, "a map left alone", longs(kept(r, 0, heddle.Map))[0], 30, 0.02)
 }
 
-// A master that is killed takes its process with it, also one that its node took on as the run began.
+// A master that is killed takes its process with it, even one that its node took on when the run began.
 func TestKilledMastersEnd(t *testing.T) {
 	o := thirty(1, 1)
 	o.Queues, o.Users, o.Stock = []heddle.QueueID{1}, []heddle.UserID{0}, false
@@ -138,7 +138,7 @@ func TestKilledMastersEnd(t *testing.T) {
 	}
 }
 
-// A suspended task takes longer by the suspension and the 2.7 s it costs to come back.
+// A suspended task takes longer by the time it is suspended and the 2.7 s it costs to resume.
 func TestSuspendResume(t *testing.T) {
 	r := under(t, with(deed{15, suspend}, deed{23, resume}), thirty(1, 1))
 	states(t, r, Succeeded)
@@ -155,7 +155,7 @@ func TestSuspendResume(t *testing.T) {
 	near(t, "suspended for 8 s in the given world", longs(kept(r, 0, heddle.Map))[0], 30+8, 0.02)
 }
 
-// What a suspended task does not use, another map of its job runs on; its memory stays with it.
+// Another map of the job runs on what a suspended task does not use; the suspended task keeps its memory.
 func TestSuspensionLendsProcessors(t *testing.T) {
 	third := func(set policy.Set, memory int64) (granted, firstEnd float64) {
 		o := thirty(3, 2)
@@ -174,13 +174,13 @@ func TestSuspensionLendsProcessors(t *testing.T) {
 	if end < 30 {
 		t.Errorf("a map ended at %.2f s already", end)
 	}
-	// Without memory for a third the processors alone are of no use.
+	// Without memory for a third map, the processors alone are of no use.
 	if granted, end := third(lend(), 1536+2*1024); granted < end {
 		t.Errorf("the third map was granted at %.2f s, before the first ended at %.2f s, without memory", granted, end)
 	}
 }
 
-// A smaller limit caps the processor time from 50 ms later on; a larger one again lets go.
+// A smaller limit caps the processor time from 50 ms later on; a larger one releases it again.
 func TestResize(t *testing.T) {
 	to := func(percent int64) func(policy.View, *policy.Plan) {
 		return func(v policy.View, p *policy.Plan) {
@@ -198,7 +198,7 @@ func TestResize(t *testing.T) {
 	near(t, "halved for ten seconds", longs(kept(r, 0, heddle.Map))[0], 30+5, 0.02)
 }
 
-// A killed map is run again, here on another node; what it had done is lost, and it is no failure.
+// A killed map is run again, here on another node. What it had done is lost, and it does not count as a failure.
 func TestKill(t *testing.T) {
 	bad := heddle.NoNode
 	s := with(deed{15, func(v policy.View, p *policy.Plan) {
@@ -222,8 +222,8 @@ func TestKill(t *testing.T) {
 	near(t, "all of it again", longs(maps)[1], 30, 0.02)
 }
 
-// What a node enforces below what the master was told slows the map by the cap and nothing else; the
-// master takes the container for what it asked for.
+// A node that enforces less than the master was told slows the map by the cap and nothing else; the master assumes that
+// the container has what it asked for.
 func TestLimitBelowTold(t *testing.T) {
 	s := bare()
 	s.Trim[heddle.Map] = trim{80}
@@ -235,7 +235,7 @@ func TestLimitBelowTold(t *testing.T) {
 			t.Errorf("told %v, limit %v, ended %v", x.Size, x.Limit, x.Status)
 		}
 	}
-	// The rest of a processor is there for others: two and a half fit where two did.
+	// The rest of a processor is available to others: two and a half maps fit instead of two.
 	o := thirty(5, 2)
 	o.Nodes[0].Total[heddle.CPU] = 5000
 	s.Trim[heddle.Map] = trim{80}

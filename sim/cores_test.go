@@ -31,7 +31,7 @@ func TestCoresAreShared(t *testing.T) {
 	}
 }
 
-// replayed is a job of two maps and a reduce that waited for them. All of them computed a second and slept.
+// replayed returns a job of two maps and a reduce that waited for them. All of them computed for a second and slept.
 func replayed() *workload.Workload {
 	return &workload.Workload{Jobs: []workload.Job{{
 		ID: "j", Framework: heddle.MapReduce, Master: heddle.Of(1024, 1000), SlowStart: 1,
@@ -57,13 +57,13 @@ func wantParts(t *testing.T, got JobParts, want ...Part) {
 	}
 }
 
-// Each map computes 3 core-s, of which it gets half a core beside the other: they are through after 6 s.
+// Each map computes 3 core-s and gets half a core beside the other: they are done after 6 s.
 func TestPartsOfTasksThatWait(t *testing.T) {
 	p := Parts(replayed(), &Costs{Machines: 1, Cores: 1, Task: Cost{CPU: 2}}, nil)[0]
 	wantParts(t, p, Part{CPU: 3, Rest: 4 * second}, Part{CPU: 3, Rest: 3 * second}, Part{CPU: 1, Rest: 9 * second})
 }
 
-// Of a map alone, 2.5 core-s come before its wait and half a one after it.
+// For a map alone, 2.5 core-s come before its wait and 0.5 core-s after it.
 func TestPartsOfProcessesThatEnd(t *testing.T) {
 	w := replayed()
 	w.Jobs[0].Times.Maps[1], w.Jobs[0].Times.Reduces[0] = at(40), at(60)
@@ -71,8 +71,8 @@ func TestPartsOfProcessesThatEnd(t *testing.T) {
 	wantParts(t, p, Part{2.5, 7 * second, 0.5}, Part{2.5, 6 * second, 0.5}, Part{1, 9 * second, 0.5})
 }
 
-// The maps could have computed 10 core-s, 4 of them to start: not twice the 6 that their counters say. They computed
-// all along, in proportion to their counters.
+// The maps could have computed 10 core-s, 4 of them to start: less than twice the 6 that their counters say. So they
+// computed all the time, in proportion to their counters.
 func TestPartsOfTasksThatCompute(t *testing.T) {
 	w := replayed()
 	w.Jobs[0].Maps[0].CPU, w.Jobs[0].Maps[1].CPU, w.Jobs[0].Reduces[0].CPU = 4*second, 2*second, 0
@@ -80,7 +80,7 @@ func TestPartsOfTasksThatCompute(t *testing.T) {
 	wantParts(t, p, Part{CPU: 6}, Part{CPU: 4}, Part{CPU: 10})
 }
 
-// A master that was up at 20 s beside others began as much earlier as they kept it.
+// A master that was up at 20 s beside others began earlier by the time the others delayed it.
 func TestBeginningsOfProcesses(t *testing.T) {
 	w := replayed()
 	w.Jobs[0].Times.Ready = at(20)
@@ -98,7 +98,7 @@ func TestBeginningsOfProcesses(t *testing.T) {
 	}
 }
 
-// What is replayed alone lasts as long as it did; on one core with a load beside it, longer. Starts and ends take what
+// What is replayed alone takes as long as it did; on one core beside a load, it takes longer. Starts and ends take what
 // they cost.
 func TestReplayOnFewCores(t *testing.T) {
 	costs := &Costs{
@@ -127,7 +127,7 @@ func TestReplayOnFewCores(t *testing.T) {
 	if from < at(4) { // the master's start alone
 		t.Errorf("the first map starts at %v", from)
 	}
-	if lasted := to.Since(from).Seconds(); lasted < 10 || lasted > 10.2 { // they are granted, and reported, a few beats apart
+	if lasted := to.Since(from).Seconds(); lasted < 10 || lasted > 10.2 { // they are granted, and reported, a few heartbeats apart
 		t.Errorf("the maps last %g s, want 10 and what a report takes", lasted)
 	}
 	loadedFrom, loadedTo := maps(loaded)
@@ -150,8 +150,8 @@ func TestReplayOnFewCores(t *testing.T) {
 	}
 }
 
-// Nodes that tell at once what ended do not wait for their beats. A process begins as long after its grant as a launch
-// takes, and a node's first takes longer.
+// Nodes that report ends at once do not wait for their heartbeats. A process begins one launch time after its grant,
+// and the first on a node takes longer.
 func TestReplayOfNodes(t *testing.T) {
 	work := replayed()
 	costs := &Costs{Machines: 1, Cores: 2, Task: Cost{CPU: 2}, MapReduceMaster: Cost{CPU: 1}, Launch: 2 * second}

@@ -9,8 +9,7 @@ import (
 	"heddle/workload"
 )
 
-// placed is a set whose masters run on the last node and whose maps run on nodes lo to hi, one at a time
-// on each.
+// placed returns a set whose masters run on the last node and whose maps run on nodes lo to hi, one at a time on each.
 func placed(o *Options, lo, hi heddle.NodeID) policy.Set {
 	s := bare()
 	s.Lanes = []policy.Lane{
@@ -23,7 +22,7 @@ func placed(o *Options, lo, hi heddle.NodeID) policy.Set {
 	return s
 }
 
-// grep is six maps over blocks of 256 MB on nodes 0 to 5, of thirteen.
+// grep returns options with six maps over blocks of 256 MB on nodes 0 to 5, out of thirteen.
 func grep() Options {
 	j := mapReduce("grep", 0, nil, nil)
 	j.Program = "grep"
@@ -33,8 +32,8 @@ func grep() Options {
 	return fullWorld(nodes(13, 1, heddle.Of(16384, 8000)), j)
 }
 
-// iKayak's Fig. 6 through the whole simulator, at 1 Gb/s and one disk: a map on its data beats one of four
-// fifths of a container on its data, and that one beats a full one elsewhere.
+// iKayak's Fig. 6 through the whole simulator, at 1 Gb/s and with one disk: a map on its data beats one in four fifths
+// of a container on its data, and that one beats one in a full container elsewhere.
 func TestLocalBeatsShrunkBeatsRemote(t *testing.T) {
 	times := func(o Options, lo heddle.NodeID, percent int64) float64 {
 		s := placed(&o, lo, lo+5)
@@ -60,7 +59,7 @@ func TestLocalBeatsShrunkBeatsRemote(t *testing.T) {
 	near(t, "remote without locality", times(o, 6, 100), l100, 0.02)
 }
 
-// watch tells a test of running tasks, and of applications' coming and going.
+// watch lets a test observe running tasks, and the start and end of applications.
 type watch struct {
 	fifo.Order
 	saw func(v policy.View, e policy.Effect)
@@ -72,7 +71,7 @@ func (w watch) Hears() policy.News {
 
 func (w watch) Hear(v policy.View, e policy.Effect) { w.saw(v, e) }
 
-// A reduce that copies has its container from its start on, and uses no processor while it waits for maps.
+// A reduce that copies holds its container from its start on, and uses no processor while it waits for maps.
 func TestCopyingReduceHoldsItsContainer(t *testing.T) {
 	j := mapReduce("sort", 0, tasks(4, workload.Task{Input: 64 << 20, CPU: 20 * second, Size: heddle.Of(1024, 1000)}), tasks(1, workload.Task{Size: heddle.Of(1024, 1000)}))
 	j.Program = "sort"
@@ -92,7 +91,7 @@ func TestCopyingReduceHoldsItsContainer(t *testing.T) {
 		} else {
 			after = append(after, cpu)
 		}
-		if x.App().Used()[heddle.CPU] >= 2000 { // the master's and the reduce's at least
+		if x.App().Used()[heddle.CPU] >= 2000 { // at least the master's and the reduce's
 			held++
 		}
 	}}
@@ -127,7 +126,7 @@ func TestCopyingReduceHoldsItsContainer(t *testing.T) {
 	}
 }
 
-// after lets application 1 start maps once application 0 runs so many reduces.
+// after lets application 1 start maps once application 0 runs the given number of reduces.
 type after struct{ reduces int }
 
 func (g after) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
@@ -165,7 +164,7 @@ func TestManyCopiersSlowTheMapsTheyReadFrom(t *testing.T) {
 	near(t, "beside seven, without contention", reader(7, false), reader(1, false), 0.02)
 }
 
-// sized gives masters the sizes listed, attempt by attempt.
+// sized gives masters the listed sizes, by attempt.
 type sized struct{ mib []int64 }
 
 func (s *sized) Size(_ policy.View, _ *policy.App, _ heddle.Kind, asked heddle.Resource) heddle.Resource {
@@ -174,8 +173,8 @@ func (s *sized) Size(_ policy.View, _ *policy.App, _ heddle.Kind, asked heddle.R
 	return asked
 }
 
-// A master too small for its tasks fails and is tried again; with enough memory the job succeeds, with too
-// little both times it fails. (179 MiB, and 1 MiB for every 68 tasks started.)
+// A master too small for its tasks fails and is tried again. With enough memory the job succeeds; with too little both
+// attempts fail. (179 MiB, and 1 MiB for every 68 tasks started.)
 func TestUndersizedMasterFails(t *testing.T) {
 	try := func(memory bool, mib ...int64) *Result {
 		o := fullWorld(nodes(4, 1, heddle.Of(65536, 40000)), mapReduce("j", 0, lasting(400, 1), nil))
@@ -222,7 +221,7 @@ func TestLaunchDelay(t *testing.T) {
 	}
 }
 
-// More in memory than a machine has slows all that runs on it.
+// More memory in use than a machine has slows everything that runs on it.
 func TestMemoryPressure(t *testing.T) {
 	times := func(memory int64, effect bool) float64 {
 		o := fullWorld(nodes(1, 1, heddle.Of(16384, 8000)), mapReduce("j", 0, lasting(4, 10), nil))
@@ -258,7 +257,7 @@ func TestFirstPassIsSlowerThanCached(t *testing.T) {
 		states(t, r, Succeeded)
 		return r.Jobs[0].JCT.Seconds()
 	}
-	// The master's last call comes up to three seconds late: ten passes make that small.
+	// The master's last call is up to three seconds late: ten passes make that negligible.
 	one, again, cached := passes(1, true), (passes(11, false)-passes(1, true))/10, (passes(11, true)-passes(1, true))/10
 	t.Logf("one pass %.2f s; each further from HDFS %.2f s, from memory %.2f s", one, again, cached)
 	if cached > 0.7*again {

@@ -10,7 +10,7 @@ import (
 	"heddle/workload"
 )
 
-// apart is a set whose masters run on node 0 alone and whose reduces run on node 1.
+// apart returns a set whose masters run only on node 0 and whose reduces run on node 1.
 func apart() policy.Set {
 	s := bare()
 	s.Place[heddle.AM] = on{lo: 0, hi: 0}
@@ -18,7 +18,7 @@ func apart() policy.Set {
 	return s
 }
 
-// sorting is a job of eight maps with output and two reduces, on three nodes of eight processors.
+// sorting returns a job of eight maps with output and two reduces, on three nodes of eight processors.
 func sorting() Options {
 	j := mapReduce("sort", 0, tasks(8, workload.Task{Input: 32 << 20, CPU: 10 * second, Size: heddle.Of(1024, 1000)}), tasks(2, workload.Task{CPU: 20 * second, Size: heddle.Of(1024, 1000)}))
 	j.Program = "sort"
@@ -27,7 +27,7 @@ func sorting() Options {
 	return o
 }
 
-// reruns lists the tasks that have more than one container.
+// reruns lists the tasks that had more than one container.
 func reruns(ts []TaskResult) []int32 {
 	var again []int32
 	for i := 1; i < len(ts); i++ {
@@ -38,8 +38,8 @@ func reruns(ts []TaskResult) []int32 {
 	return again
 }
 
-// A node that dies takes the output of its maps with it: when it is given up, they run again elsewhere,
-// and the reduces, which live, go on to their end.
+// A node that dies takes the output of its maps with it. When it is given up, the maps run again elsewhere, and the
+// reduces, which are alive, go on to their end.
 func TestNodeLossRunsLostMapsAgain(t *testing.T) {
 	calm := under(t, apart(), sorting())
 	states(t, calm, Succeeded)
@@ -92,8 +92,8 @@ func TestNodeLossRunsLostMapsAgain(t *testing.T) {
 	}
 }
 
-// A master that dies with its node gets another attempt once the node is given up, which takes over what
-// was done; losing one's node is no failure of one's own, however often.
+// A master that dies with its node gets another attempt once the node is given up, which takes over what was done.
+// Losing its node does not count as a failure of the master, however often it happens.
 func TestMasterLostWithItsNode(t *testing.T) {
 	o := sorting()
 	o.Attempts = 2
@@ -112,13 +112,13 @@ func TestMasterLostWithItsNode(t *testing.T) {
 		t.Errorf("%d attempts, %d failed", j.MasterAttempts, r.FailedAttempts)
 	}
 	am := kept(r, 0, heddle.AM)
-	near(t, "the first master counts as lost", am[0].Ended.Seconds(), 16+30, 0.0101) // after its last beat
+	near(t, "the first master counts as lost", am[0].Ended.Seconds(), 16+30, 0.0101) // after its last heartbeat
 	if am[1].Granted < am[0].Ended {
 		t.Errorf("second master granted at %v, the first lost at %v", am[1].Granted, am[0].Ended)
 	}
 }
 
-// stepping puts masters on the node of the lowest id that is up.
+// stepping puts masters on the node with the lowest id that is up.
 type stepping struct{}
 
 func (stepping) Judge(v policy.View, _ *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
@@ -130,7 +130,7 @@ func (stepping) Judge(v policy.View, _ *policy.Ask, n *policy.Node, _ heddle.Loc
 	return policy.Yes
 }
 
-// A master on a dead node says nothing: until the loss is noticed its job stands still.
+// A master on a dead node says nothing: its job stands still until the loss is noticed.
 func TestDeadMasterIsSilent(t *testing.T) {
 	for _, given := range []bool{true, false} {
 		o := sorting()
@@ -159,7 +159,7 @@ func TestDeadMasterIsSilent(t *testing.T) {
 	}
 }
 
-// A master that is given a node whose machine is dead never starts there: the NodeManager is called in vain for five
+// A master that is granted a node whose machine is dead never starts there: the NodeManager is called in vain for five
 // minutes. That is a failure of the attempt, and the next one goes elsewhere.
 func TestMasterOnADeadNode(t *testing.T) {
 	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("j", 15, lasting(2, 5), nil))
@@ -177,7 +177,7 @@ func TestMasterOnADeadNode(t *testing.T) {
 	states(t, under(t, s, o), Failed)
 }
 
-// turning is node 0 until a time, and node 1 from then on.
+// turning names node 0 until a time, and node 1 from then on.
 type turning heddle.Time
 
 func (at turning) Judge(v policy.View, _ *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
@@ -187,8 +187,8 @@ func (at turning) Judge(v policy.View, _ *policy.Ask, n *policy.Node, _ heddle.L
 	return policy.Yes
 }
 
-// Policies that name nodes name dead ones too, until the loss is noticed: nothing starts there. What was
-// granted there and not fetched when it is noticed, is asked for again once and not twice.
+// Policies that name nodes also name dead ones until the loss is noticed: nothing starts there. What was granted there
+// and not fetched when the loss is noticed is asked for again once, not twice.
 func TestGrantsOnADeadNode(t *testing.T) {
 	for _, expiry := range []heddle.Span{9 * second, 30 * second} {
 		small := func(submit float64, maps, reduces int, slowStart float64) workload.Job {
@@ -215,7 +215,7 @@ func TestGrantsOnADeadNode(t *testing.T) {
 	}
 }
 
-// Lost heartbeats alone do no harm while they come back before the node is given up.
+// Lost heartbeats alone do no harm if they resume before the node is given up.
 func TestSilentNode(t *testing.T) {
 	run := func(silence float64) *Result {
 		o := sorting()
@@ -248,8 +248,8 @@ func TestSilentNode(t *testing.T) {
 	}
 }
 
-// Nothing starts on a node that has not reported for 10 s, though it is the roomiest, until it reports again. A policy
-// that names nodes goes on naming it to a stock ResourceManager.
+// Nothing starts on a node that has not reported for 10 s, even if it has the most room, until it reports again. With a
+// stock ResourceManager, a policy that names nodes goes on naming it.
 func TestNothingStartsOnASilentNode(t *testing.T) {
 	run := func(kind FaultKind, stock, every bool) (silent, later int) {
 		var jobs []workload.Job
@@ -309,7 +309,7 @@ func TestSlowNode(t *testing.T) {
 	}
 }
 
-// Of several faults of a node each lasts as long as it says: the end of one does not end another.
+// If a node has several faults, each lasts as long as it says: the end of one does not end another.
 func TestFaultsOfOneNode(t *testing.T) {
 	end := func(faults ...Fault) float64 {
 		j := mapReduce("j", 0, lasting(4, 30), nil)
@@ -335,7 +335,7 @@ func TestFaultsOfOneNode(t *testing.T) {
 	}
 }
 
-// A master that ends badly is tried once more; the second failure ends the application.
+// A master that fails is tried once more; the second failure ends the application.
 func TestMasterFailure(t *testing.T) {
 	once, twice := sorting(), sorting()
 	once.Faults = []Fault{{Kind: MasterFailure, At: at(18)}}
@@ -365,7 +365,7 @@ func TestMasterFailure(t *testing.T) {
 	states(t, under(t, apart(), twice), Succeeded)
 }
 
-// Of the tasks that come to their end about the stated part fails, and is run again.
+// Of the tasks that reach their end, about the stated fraction fails and is run again.
 func TestTaskFailures(t *testing.T) {
 	for _, isGiven := range []bool{true, false} {
 		o := fullWorld(nodes(10, 1, heddle.Of(65536, 40000)), mapReduce("j", 0, lasting(600, 5), nil))
@@ -387,7 +387,7 @@ func TestTaskFailures(t *testing.T) {
 			t.Errorf("given %v: %d maps ended well and %d badly, want 600 and about 5 %% of them", isGiven, good, bad)
 		}
 	}
-	// What always fails ends the job with its fourth attempt.
+	// A task that always fails ends the job with its fourth attempt.
 	o := fullWorld(nodes(4, 1, heddle.Of(65536, 40000)), mapReduce("j", 0, lasting(1, 5), nil))
 	o.Faults = []Fault{{Kind: TaskFailure, Rate: 0.999999}}
 	r := under(t, bare(), o)

@@ -8,7 +8,7 @@ import (
 	"heddle/workload"
 )
 
-// What a policy asks to be told, it is told, in both worlds, and each thing once.
+// A policy is told what it asks to be told, in both worlds, and each thing once.
 func TestFeeds(t *testing.T) {
 	for _, isGiven := range []bool{true, false} {
 		j := mapReduce("sort", 0, tasks(4, workload.Task{Duration: 20 * second, CPU: 20 * second, Input: 64 << 20, Hosts: []int32{1, 1}, Size: heddle.Of(1024, 1000)}), lasting(1, 10))
@@ -99,7 +99,7 @@ func TestFeeds(t *testing.T) {
 	}
 }
 
-// Under a stock NodeManager a task that demands more than its container is killed, four times.
+// With a stock NodeManager, a task that demands more than its container is killed, four times.
 func TestMemoryKill(t *testing.T) {
 	run := func(kill bool) *Result {
 		j := mapReduce("j", 0, lasting(1, 30), nil)
@@ -135,7 +135,7 @@ func TestKilledMaster(t *testing.T) {
 	}
 }
 
-// In the given world a reduce that was started early ends with the last map, not before it.
+// In the given world, a reduce that was started early ends with the last map, not before it.
 func TestGivenReduceWaitsForMaps(t *testing.T) {
 	o := givenWorld(nodes(1, 1, heddle.Of(16384, 4000)), mapReduce("j", 0, lasting(20, 10), lasting(1, 5)))
 	s := placed(&o, 0, 0)
@@ -171,8 +171,8 @@ func TestDemandIsKnown(t *testing.T) {
 	}
 }
 
-// A node says that a container runs as soon as it has taken it on, while its process has yet to start: policies hear of that
-// with the node's next report.
+// A node reports a container as running as soon as it has taken it on, while its process has yet to start. Policies
+// hear of that with the node's next report.
 func TestNodesReportContainersThatTheyTookOn(t *testing.T) {
 	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("j", 0, lasting(6, 10), lasting(1, 5)))
 	o.Effects.LaunchDelay = true
@@ -193,8 +193,8 @@ func TestNodesReportContainersThatTheyTookOn(t *testing.T) {
 	}
 }
 
-// What a node says that its containers use has in it what their processes take to start, however long that lasts: it counts
-// them from the second time on that it measures them.
+// What a node reports as used by its containers includes what their processes take to start, however long that lasts:
+// it counts containers from their second measurement on.
 func TestNodesMeasureContainersThatStart(t *testing.T) {
 	o := fullWorld(nodes(1, 1, heddle.Of(16384, 11000)), mapReduce("j", 0, lasting(10, 30), nil))
 	o.Nodes[0].Cores = 1

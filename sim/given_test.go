@@ -7,7 +7,7 @@ import (
 	"heddle/policy"
 )
 
-// waited is a job of four waves of maps of ten seconds and a reduce that ran for forty where its trace comes from, of which it
+// waited returns a job of four waves of maps of ten seconds and a reduce that ran for forty in its trace, of which it
 // waited for maps for thirty.
 func waited(slowStart float64, slots int64) Options {
 	j := mapReduce("j", 0, lasting(16, 10), lasting(1, 40))
@@ -15,7 +15,7 @@ func waited(slowStart float64, slots int64) Options {
 	return givenWorld(nodes(1, 1, heddle.Of(16384, 1000*(slots+1))), j)
 }
 
-// afterMaps is how long after the last map the job's reduce ended, in seconds.
+// afterMaps returns how long after the last map the job's reduce ended, in seconds.
 func afterMaps(t *testing.T, r *Result) float64 {
 	t.Helper()
 	states(t, r, Succeeded)
@@ -26,14 +26,14 @@ func afterMaps(t *testing.T, r *Result) float64 {
 	return kept(r, 0, heddle.Reduce)[0].Ended.Since(last).Seconds()
 }
 
-// A reduce that waited for the maps of its job waits for them alone: it does not wait again where it begins after them, and
+// A reduce that waited for the maps of its job waits only for them: it does not wait again if it begins after them, and
 // what it did after them it does after them here too.
 func TestReducesWaitForTheirOwnMaps(t *testing.T) {
 	for _, c := range []struct {
 		what      string
 		slowStart float64
 		slots     int64
-		begins    float64 // after the last map at most
+		begins    float64 // at most, after the last map
 	}{
 		{"behind the maps", 1, 4, 2},
 		{"beside them, for as long as in its trace", 0.05, 5, 0},
@@ -45,7 +45,7 @@ func TestReducesWaitForTheirOwnMaps(t *testing.T) {
 	}
 }
 
-// The time in which a reduce is suspended while maps run is no loss; after them it is.
+// Time in which a reduce is suspended while maps run is not lost; time after them is.
 func TestSuspendedReducesWaitForTheirOwnMaps(t *testing.T) {
 	reduce := func(do func(*policy.Plan, heddle.ContainerID)) func(policy.View, *policy.Plan) {
 		return func(v policy.View, p *policy.Plan) {

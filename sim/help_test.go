@@ -18,10 +18,10 @@ import (
 
 const second = heddle.Second
 
-// at is the time of so many seconds.
+// at returns the time at the given number of seconds.
 func at(seconds float64) heddle.Time { return heddle.Time(heddle.Seconds(seconds)) }
 
-// profile is a scheduler under test: changes to a built-in profile, and what its masters do.
+// profile is a scheduler under test: changes to a built-in profile, and the behaviour of its masters.
 type profile struct {
 	name  string
 	base  string
@@ -30,7 +30,7 @@ type profile struct {
 	tune  func(*capacity.Config, *fair.Config)
 }
 
-// allProfiles are the baselines and every mechanism there is, delays and reservations among them.
+// allProfiles are the baselines and every mechanism there is, including delays and reservations.
 var allProfiles = []profile{
 	{name: "fifo", base: "fifo"},
 	{name: "capacity", base: "capacity"},
@@ -67,8 +67,8 @@ func named(t testing.TB, name string) profile {
 
 var users = []string{"ann", "bob"}
 
-// into puts a fresh policy set of the profile into options, and the jobs into two queues of it where it
-// has queues: root.a for jobs of queue a, root.b for the rest.
+// into puts a fresh policy set of the profile into options. If the set has queues, it puts the jobs into two of them:
+// root.a for jobs of queue a, root.b for the rest.
 func (p profile) into(t testing.TB, o *Options) {
 	t.Helper()
 	f, err := policies.Load(p.base, p.set)
@@ -121,7 +121,7 @@ func (p profile) plain(t testing.TB, o Options) *Result {
 	return r
 }
 
-// nodes is n equal nodes in racks racks.
+// nodes returns n equal nodes in the given number of racks.
 func nodes(n, racks int, size heddle.Resource) []world.NodeSpec {
 	specs := make([]world.NodeSpec, n)
 	for i := range specs {
@@ -130,7 +130,7 @@ func nodes(n, racks int, size heddle.Resource) []world.NodeSpec {
 	return specs
 }
 
-// fullWorld returns options of the full world without the random effects, givenWorld of the given one.
+// fullWorld returns options of the full world without the random effects; givenWorld does so for the given world.
 func fullWorld(n []world.NodeSpec, jobs ...workload.Job) Options {
 	fx := world.AllEffects()
 	fx.Noise, fx.Skew, fx.SlowNodes = false, false, false
@@ -143,20 +143,20 @@ func givenWorld(n []world.NodeSpec, jobs ...workload.Job) Options {
 	return o
 }
 
-// tasks is n like tasks.
+// tasks returns n copies of a task.
 func tasks(n int, t workload.Task) []workload.Task { return slices.Repeat([]workload.Task{t}, n) }
 
-// lasting is n tasks of so many seconds, of 1 GiB and one core: computing all the time in the full world.
+// lasting returns n tasks of the given seconds, of 1 GiB and one core, which compute all the time in the full world.
 func lasting(n int, seconds float64) []workload.Task {
 	return tasks(n, workload.Task{Duration: heddle.Seconds(seconds), CPU: heddle.Seconds(seconds), Size: heddle.Of(1024, 1000)})
 }
 
-// mapReduce is a job of such tasks.
+// mapReduce returns a job of the given tasks.
 func mapReduce(id string, submit float64, maps, reduces []workload.Task) workload.Job {
 	return workload.Job{ID: id, Submit: at(submit), Framework: heddle.MapReduce, Maps: maps, Reduces: reduces, SlowStart: -1}
 }
 
-// kept returns what a run keeps of containers of a kind, in order of task and start.
+// kept returns what a run keeps of containers of a kind, ordered by task and start.
 func kept(r *Result, job int, k heddle.Kind) []TaskResult {
 	var out []TaskResult
 	for _, x := range r.Tasks {
@@ -170,7 +170,7 @@ func kept(r *Result, job int, k heddle.Kind) []TaskResult {
 	return out
 }
 
-// longs is how long each container ran, in seconds.
+// longs returns how long each container ran, in seconds.
 func longs(ts []TaskResult) []float64 {
 	out := make([]float64, len(ts))
 	for i := range ts {
@@ -187,7 +187,7 @@ func mean(xs []float64) float64 {
 	return sum / float64(len(xs))
 }
 
-// states fails unless the jobs ended so.
+// states fails unless the jobs ended in the given states.
 func states(t testing.TB, r *Result, want ...JobState) {
 	t.Helper()
 	for i := range r.Jobs {
@@ -197,7 +197,7 @@ func states(t testing.TB, r *Result, want ...JobState) {
 	}
 }
 
-// draw is where random workloads come from: a number from lo to hi.
+// draw is the source of random workloads: it returns a number from lo to hi.
 type draw func(lo, hi int) int
 
 func seeded(seed uint64) draw {
@@ -205,8 +205,7 @@ func seeded(seed uint64) draw {
 	return func(lo, hi int) int { return lo + rng.IntN(hi-lo+1) }
 }
 
-// mixed draws a workload of a few MapReduce, Spark and plain jobs, with durations and with what the full
-// world needs.
+// mixed draws a workload of a few MapReduce, Spark and plain jobs, with durations and with what the full world needs.
 func mixed(d draw, jobs int) *workload.Workload {
 	w := &workload.Workload{}
 	now := 0
@@ -233,7 +232,7 @@ func mixed(d draw, jobs int) *workload.Workload {
 	return w
 }
 
-// drawTasks draws up to hi like-sized tasks of unlike length.
+// drawTasks draws up to hi tasks of the same size and different lengths.
 func drawTasks(d draw, lo, hi int) []workload.Task {
 	size := heddle.Of(int64(512*d(1, 5)), int64(1000*d(1, 2)))
 	ts := make([]workload.Task, d(lo, hi))
@@ -266,7 +265,7 @@ func drawSpark(d draw) *workload.SparkJob {
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// whys wants every job to say why it did not succeed, in these words; "" = it says nothing.
+// whys fails unless every job says why it did not succeed, in these words; "" = it says nothing.
 func whys(t *testing.T, r *Result, want ...string) {
 	t.Helper()
 	for i := range r.Jobs {

@@ -9,7 +9,7 @@ import (
 	"heddle/policy/policytest"
 )
 
-// A job whose master a profile makes larger than any node is given one that a node can hold, and ends as others do.
+// A job whose master a profile makes larger than any node gets one that a node can hold, and ends like others.
 func TestMastersFitTheirNodes(t *testing.T) {
 	for _, base := range []string{"adaptcont", "heddle"} {
 		p := profile{name: base, base: base, set: []string{"size.am={adaptcont.dynamic: {queue: capacity, unit_wave: 2}}"}}
@@ -22,7 +22,7 @@ func TestMastersFitTheirNodes(t *testing.T) {
 	}
 }
 
-// small makes every master so small whose command lets it.
+// small makes every master small if its command allows it.
 type small struct{ to heddle.Resource }
 
 func (s small) Size(_ policy.View, a *policy.App, _ heddle.Kind, asked heddle.Resource) heddle.Resource {
@@ -32,11 +32,11 @@ func (s small) Size(_ policy.View, a *policy.App, _ heddle.Kind, asked heddle.Re
 	return s.to
 }
 
-// A master that has too little memory fails as a real one does, and the next one has what was asked for. The first one's
-// failure is not counted, so that the job could have lost another.
+// A master that has too little memory fails as a real one does, and the next one has what was asked for. The first
+// one's failure does not count, so that the job could have lost another.
 func TestMastersThatAreTooSmall(t *testing.T) {
 	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("m", 0, lasting(20, 10), nil))
-	o.NoAgents = true // as to a ResourceManager
+	o.NoAgents = true // as a ResourceManager sees it
 	s := bare()
 	s.Size[heddle.AM] = small{heddle.Of(170, 1000)}
 	r := under(t, s, o)
@@ -47,8 +47,8 @@ func TestMastersThatAreTooSmall(t *testing.T) {
 	}
 }
 
-// What lived in the heap of a job's master it says, and AdaptCont gives the next master of that user and name what it needs by
-// that. The first one has the least that is given where nothing was measured.
+// A job's master reports what lived in its heap, and AdaptCont gives the next master of that user and name the memory
+// it needs according to that. The first one gets the least that is given if nothing was measured.
 func TestMastersSayWhatLivesInTheirHeaps(t *testing.T) {
 	first, second := mapReduce("first", 0, lasting(20, 10), nil), mapReduce("second", 300, lasting(20, 10), nil)
 	first.Program, second.Program = "sort", "sort"

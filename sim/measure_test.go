@@ -10,10 +10,10 @@ import (
 	"heddle/workload"
 )
 
-// Three jobs on one node of 8 processors and 10,240 MiB that calls every millisecond, o after the whole
-// one (a second node of 1 MiB in another rack holds data and nothing else). Given world, first come, first
-// served. Masters of MapReduce (1536 MiB) call every second from their start, those of plain jobs (1024 MiB)
-// on whole seconds after the submission; all tasks have 1024 MiB and one processor.
+// Three jobs run on one node of 8 processors and 10,240 MiB that calls every millisecond, o after the whole one (a
+// second node of 1 MiB in another rack holds data and nothing else). Given world, first come, first served. Masters of
+// MapReduce (1536 MiB) call every second from their start, those of plain jobs (1024 MiB) on whole seconds after the
+// submission. All tasks have 1024 MiB and one processor.
 //
 //	A, 0 s, MapReduce, 2 maps of 10 s, 1 reduce of 5 s after all maps:
 //	  master from o; asks for maps at 1+o and has them at once; learns of them and starts them at 2+o;
@@ -77,7 +77,7 @@ func TestMetricsByHand(t *testing.T) {
 	if s := r.Series; s.Step != second || len(s.Maps) != 19 || s.Maps[6] != 5 || s.Maps[10] != 2 || s.Maps[11] != 3 || s.Reduces[14] != 1 || s.Reduces[12] != 0 {
 		t.Errorf("series %v, %v, %v", s.Step, s.Maps, s.Reduces)
 	}
-	// Alone A takes 10 s at least, and reduces may overlap maps; B and C their longest tasks.
+	// Alone, A takes at least 10 s, since reduces may overlap maps; B and C take as long as their longest tasks.
 	for i, want := range []heddle.Span{10 * second, 4 * second, 3 * second} {
 		if r.Jobs[i].Bound != want {
 			t.Errorf("bound of job %d: %v, want %v", i, r.Jobs[i].Bound, want)
@@ -85,9 +85,8 @@ func TestMetricsByHand(t *testing.T) {
 	}
 }
 
-// On three nodes that each hold a task of 5 GiB, one of them and two masters, another node is reserved from
-// the first offer that cannot hold the next task, after 6 s, until the task there is known to have ended: it
-// runs from 3 to 23 s.
+// Three nodes each hold a task of 5 GiB, and one of them also two masters. From the first offer that cannot hold the
+// next task, after 6 s, another node is reserved until its task is known to have ended: that task runs from 3 to 23 s.
 func TestReservation(t *testing.T) {
 	large := func(id string, submit float64, n int) workload.Job {
 		return workload.Job{ID: id, Queue: "a", Submit: at(submit), Other: tasks(n, workload.Task{Duration: 20 * second, Size: heddle.Of(5120, 1000)})}
@@ -101,7 +100,7 @@ func TestReservation(t *testing.T) {
 		t.Errorf("the first job reserved for %v", r.Jobs[0].Reservation)
 	}
 	near(t, "reserved for", r.Jobs[1].Reservation.Seconds(), 17, 0.0011)
-	// A run cut meanwhile counts what there was.
+	// A run that is cut during the reservation counts what there was.
 	o.MaxTime = at(15)
 	near(t, "reserved when cut at 15 s", p.run(t, o).Jobs[1].Reservation.Seconds(), 9, 0.0011)
 }
@@ -131,8 +130,8 @@ func TestRejectedAndTooLarge(t *testing.T) {
 	}
 }
 
-// A job that can never fit does not keep a run from ending; one that comes days later is served all the
-// same; and a task may take as long as it likes.
+// A job that can never fit does not keep a run from ending; a job that arrives days later is served all the same; and a
+// task may take as long as it likes.
 func TestStall(t *testing.T) {
 	never := workload.Job{ID: "never", Other: tasks(1, workload.Task{Duration: second, CPU: second, Size: heddle.Of(9000, 1000)})}
 	small := func(id string, submit float64) workload.Job {
@@ -152,7 +151,7 @@ func TestStall(t *testing.T) {
 			o.Workload = &workload.Workload{Jobs: []workload.Job{small("now", 0), never, small("late", 2*day)}}
 			began := time.Now()
 			r = p.plain(t, o)
-			states(t, r, Succeeded, Failed, Succeeded) // no node is so large, whatever the profile allows
+			states(t, r, Succeeded, Failed, Succeeded) // no node is that large, whatever the profile allows
 			whys(t, r, "", "above the largest", "")
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("%s: took %v", base, took)
@@ -170,7 +169,7 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// A run that is cut says so, and counts what there was.
+// A run that is cut says so, and its figures cover what there was.
 func TestCut(t *testing.T) {
 	o := fullWorld(nodes(1, 1, heddle.Of(8192, 4000)), mapReduce("a", 0, lasting(2, 10), nil), mapReduce("b", 1, lasting(2, 500), nil), mapReduce("c", 300, lasting(1, 1), nil))
 	p := profile{name: "fifo", base: "fifo"}
@@ -184,7 +183,7 @@ func TestCut(t *testing.T) {
 	if j := r.Jobs[1]; j.JCT != NoSpan || j.Wait < 0 || j.MasterAttempts != 1 {
 		t.Errorf("%+v", j)
 	}
-	// 20 core-seconds of a's maps, b's two from their start on, and the start of two masters and four maps.
+	// 20 core-seconds of a's maps, two of b's from their start on, and the start of two masters and four maps.
 	starts := 2*o.Params.MasterStart.CPU + 4*o.Params.TaskStart.CPU
 	want := 20.0
 	started := r.Jobs[1].Submit.Plus(r.Jobs[1].Wait)

@@ -12,7 +12,7 @@ import (
 	"heddle/sim/world"
 )
 
-// drawn lets rapid choose, so that what fails is made small.
+// drawn lets rapid draw, so that failing cases are shrunk.
 func drawn(t *rapid.T) draw {
 	ints := map[[2]int]*rapid.Generator[int]{}
 	return func(lo, hi int) int {
@@ -24,7 +24,7 @@ func drawn(t *rapid.T) draw {
 	}
 }
 
-// drawFaults draws what goes wrong in the first minutes; all of it ends.
+// drawFaults draws what goes wrong in the first minutes; all faults end.
 func drawFaults(d draw, nodes, jobs int) []Fault {
 	var fs []Fault
 	for range d(0, 4) {
@@ -37,8 +37,8 @@ func drawFaults(d draw, nodes, jobs int) []Fault {
 	return fs
 }
 
-// anything draws a run: a cluster on whose every node all masters and a container more find room, so that
-// masters cannot wait for each other for ever; work, and faults where wanted.
+// anything draws a run: work, faults if wanted, and a cluster on each of whose nodes all masters and one more container
+// fit, so that masters cannot wait for each other for ever.
 func anything(d draw, faults bool) Options {
 	n := d(1, 4)
 	o := fullWorld(nodes(n, d(1, min(n, 3)), heddle.Of(int64(1024*d(16, 20)), int64(1000*d(9, 12)))))
@@ -53,8 +53,8 @@ func anything(d draw, faults bool) Options {
 	return o
 }
 
-// Whatever happens, every job ends once nothing breaks any more, the state is sound after every step, no
-// node ever holds more than it has, and what ended well was done in full.
+// Whatever happens, every job ends once nothing breaks any more, the state is sound after every step, no node ever
+// holds more than it has, and what succeeded was done completely.
 func TestSoak(t *testing.T) {
 	for _, p := range allProfiles {
 		t.Run(p.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// show is what a run was about.
+// show describes a run.
 func show(o *Options) string {
 	s := fmt.Sprintf("seed %d, given %v, stock %v, expiry %v, all effects %v\n", o.Seed, o.Given, o.Stock, o.Expiry.Seconds(), o.Effects.Noise)
 	for i := range o.Nodes {
@@ -134,7 +134,7 @@ func sound(t *rapid.T, o *Options, r *Result, memoryOnly bool) {
 		}
 		for kind, n := range map[heddle.Kind]int{heddle.Map: len(j.Maps), heddle.Reduce: len(j.Reduces), heddle.Other: len(j.Other)} {
 			for k := range n {
-				// A map whose output was lost after the last reduce had it is not run again.
+				// A map whose output was lost after the last reduce had fetched it is not run again.
 				if well[fmt.Sprint(i, kind, k)] == 0 {
 					t.Fatalf("job %s succeeded, and %v %d never ended well", j.ID, kind, k)
 				}
@@ -146,7 +146,7 @@ func sound(t *rapid.T, o *Options, r *Result, memoryOnly bool) {
 	}
 }
 
-// The same seed gives the same run, whatever runs beside it in the process.
+// The same seed gives the same run, whatever else runs in the process.
 func TestSameSeedSameRun(t *testing.T) {
 	for _, p := range allProfiles {
 		for seed := range uint64(4) {

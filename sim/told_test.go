@@ -10,7 +10,8 @@ import (
 	"heddle/policy"
 )
 
-// progressTold is when a policy heard how far which container is, and what, of a run where masters are asked.
+// progressTold returns when a policy heard of each container's progress, and its value, in a run in which masters are
+// asked.
 func progressTold(t *testing.T, o Options) (r *Result, at map[heddle.ContainerID][]heddle.Time, part map[heddle.ContainerID][]float64) {
 	t.Helper()
 	at, part = map[heddle.ContainerID][]heddle.Time{}, map[heddle.ContainerID][]float64{}
@@ -29,8 +30,8 @@ func progressTold(t *testing.T, o Options) (r *Result, at map[heddle.ContainerID
 	return r, at, part
 }
 
-// A master is asked 5 s after it answered, which takes it 0.1 s, and knows of its tasks what they reported last: nothing for 12 s,
-// and then how far they were at most 6 s ago.
+// A master is asked 5 s after its last answer, which takes it 0.1 s. Of its tasks it knows what they last reported:
+// nothing for 12 s, and then their progress at most 6 s ago.
 func TestMastersAreAskedAsOften(t *testing.T) {
 	const long = 60.0
 	for _, isGiven := range []bool{false, true} {
@@ -46,7 +47,7 @@ func TestMastersAreAskedAsOften(t *testing.T) {
 				if i > 0 && math.Abs(now.Since(times[i-1]).Seconds()-5.1) > 0.001 {
 					t.Errorf("given %v: told %g s after the last time, want 5.1", isGiven, now.Since(times[i-1]).Seconds())
 				}
-				ran := now.Since(x.Started).Seconds() - listTakes.Seconds() // by what the master knew as it was asked
+				ran := now.Since(x.Started).Seconds() - listTakes.Seconds() // by what the master knew when it was asked
 				want := math.Floor(ran/6) * 6
 				if want < 12 {
 					want = 0
@@ -57,7 +58,7 @@ func TestMastersAreAskedAsOften(t *testing.T) {
 	}
 }
 
-// firsts is of how many containers it was told first at a time, one time after the other, and the last of these times.
+// firsts returns, for each time at which policies first heard of containers, their number, and the last of these times.
 func firsts(at map[heddle.ContainerID][]heddle.Time) (counts []int, last heddle.Time) {
 	of := map[heddle.Time]int{}
 	for _, times := range at {
@@ -69,8 +70,9 @@ func firsts(at map[heddle.ContainerID][]heddle.Time) (counts []int, last heddle.
 	return counts, last
 }
 
-// In which containers tasks run is asked of 50 at a time: after a list of them, and with the next one. So it takes three lists until
-// it is told of 120 maps that start together how far they are. Node agents say it of their containers.
+// Masters are asked in which containers tasks run for 50 tasks at a time: after a list of them, and together with the
+// next one. So it takes three lists to learn the progress of 120 maps that start together. Node agents report it for
+// their containers.
 func TestContainersAreToldFiftyAtATime(t *testing.T) {
 	o := fullWorld(nodes(31, 1, heddle.Of(16384, 4000)), mapReduce("j", 0, lasting(120, 60), nil))
 	_, at, _ := progressTold(t, o)

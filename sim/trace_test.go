@@ -13,7 +13,7 @@ import (
 	"heddle/workload"
 )
 
-// shown is a lane's order that shows numbers of its own: the time, and how many are asked for.
+// shown is a lane's order that shows gauges of its own: the time, and how many containers are asked for.
 type shown struct {
 	watch
 	asked *int
@@ -29,14 +29,14 @@ func (shown) GaugeWords(name string) string {
 	return map[string]string{"now": "What time it is."}[name]
 }
 
-// What policies show is sampled with the series, and halved and cut with it.
+// What policies show is sampled with the series, and is halved and cut with it.
 func TestGauges(t *testing.T) {
 	for _, length := range []float64{30, 5000} {
 		asked := 0
 		o := givenWorld(nodes(1, 1, heddle.Of(8192, 8000)), mapReduce("j", 0, lasting(1, length), nil))
 		s := bare()
 		s.Lanes[0].Order = shown{watch{saw: func(policy.View, policy.Effect) {}}, &asked}
-		s.Feeds.Profile = second // something for the core to hear of: policies know the time by that
+		s.Feeds.Profile = second // something for the core to hear of, from which policies know the time
 		o.Set, o.NodeBeat, o.EveryBeat = s, second, true
 		o.Queues, o.Users = []heddle.QueueID{1}, []heddle.UserID{0}
 		r, err := Run(o)
@@ -67,8 +67,8 @@ func TestGauges(t *testing.T) {
 	}
 }
 
-// One map reads 64 MiB alone on a node: what its disk did is one request after the other, and the time it
-// was busy while processors idled is that of the read.
+// One map reads 64 MiB alone on a node: its disk served one request after the other, and was busy, with processors
+// idle, for the time of the read.
 func TestDiskUse(t *testing.T) {
 	j := mapReduce("scan", 0, tasks(1, workload.Task{Input: 64 << 20, Hosts: []int32{0}, Size: heddle.Of(1024, 1000)}), nil)
 	j.Program = "grep"
@@ -88,7 +88,7 @@ func TestDiskUse(t *testing.T) {
 	if busy := r.Disks.IOWait * r.Makespan.Seconds(); busy > read || busy < read*(1-1.5/8) { // at least 6.5 of 8 processors idle
 		t.Errorf("%.3f s of waiting, want nearly the %.3f s a read takes", busy, read)
 	}
-	// Ten of them at once wait for each other.
+	// Six of them at once wait for each other.
 	o.Workload.Jobs[0].Maps = tasks(6, o.Workload.Jobs[0].Maps[0])
 	if many := under(t, bare(), o); many.Disks.Await < 1.5*service {
 		t.Errorf("await %.4f s of six readers, alone %.4f s", many.Disks.Await, service)
@@ -109,7 +109,7 @@ func TestMasterCPU(t *testing.T) {
 	}
 }
 
-// A map of thirty seconds of computing, cut to half of its processor from 15 s on.
+// A map that computes for thirty seconds, cut to half of its processor from 15 s on.
 func TestTraces(t *testing.T) {
 	resize := func(v policy.View, p *policy.Plan) { p.Resize(oldestMap(v), heddle.Of(1024, 500)) }
 	o := thirty(1, 1)
@@ -154,13 +154,13 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// always foretells the same.
+// always predicts the same.
 type always struct{}
 
 func (always) Remaining(policy.View, *policy.Container) (heddle.Span, bool) { return 7 * second, true }
 
-// The estimate of the profile against what happened: a reduce that goes on as it began is foretold to the
-// second, as soon as it is under way.
+// Compares the estimate of the profile with what happened: a reduce that goes on as it began is predicted to the second
+// as soon as it is in progress.
 func TestPredictions(t *testing.T) {
 	o := givenWorld(nodes(2, 1, heddle.Of(8192, 8000)), mapReduce("j", 0, lasting(1, 1), lasting(2, 60)))
 	o.Workload.Jobs[0].SlowStart = 1
@@ -185,12 +185,12 @@ func TestPredictions(t *testing.T) {
 	if len(of) != 2 || of[reduces[0].Container] < 19 || of[reduces[0].Container] > 21 {
 		t.Errorf("predictions by container: %v; want one every 3 s of the two reduces", of)
 	}
-	// Of an estimate that needs no reports it is noted with every sample.
+	// An estimate that needs no reports is recorded with every sample.
 	s.Remaining, s.Feeds.Progress, s.Feeds.Profile = always{}, 0, second
 	if r = under(t, s, o); len(r.Predictions) < 100 || r.Predictions[0].Remaining != 7*second {
 		t.Errorf("%d predictions at samples", len(r.Predictions))
 	}
-	// Of what is cut short nobody knows how it would have ended.
+	// It is not known how something that is cut short would have ended.
 	o.MaxTime = at(40)
 	r = under(t, s, o)
 	if len(r.Predictions) == 0 || r.Predictions[0].Actual != NoSpan {
@@ -198,7 +198,7 @@ func TestPredictions(t *testing.T) {
 	}
 }
 
-// A run comes out the same whether it is traced or not.
+// A run has the same outcome whether or not it is traced.
 func TestTracingChangesNothing(t *testing.T) {
 	tasks := 0
 	for seed := range uint64(12) {
@@ -249,7 +249,7 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// However many tasks there are, a bounded number is traced, of every job some.
+// However many tasks there are, a bounded number is traced, including some of every job.
 func TestTracesAreBounded(t *testing.T) {
 	var jobs []workload.Job
 	for i := range 30 {

@@ -8,7 +8,7 @@ import (
 	"heddle"
 )
 
-// The end of a job that succeeded is what its trace records; of others it is not known.
+// The end of a successful job is what its trace records; the end of other jobs is unknown.
 func TestRecorded(t *testing.T) {
 	for path, want := range map[string]string{
 		"testdata/history":    "word count 21.475, TeraSort 16.867, Sleep job 16.518, Fail job 0",
@@ -48,7 +48,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// A job that is recorded to have failed could not state what its tasks that never ended last.
+// A job that is recorded as failed could not state how long its tasks that never ended take.
 func TestUnstatedOfFailed(t *testing.T) {
 	w, err := Read("testdata/history", Options{})
 	if err != nil {
@@ -64,7 +64,7 @@ func TestUnstatedOfFailed(t *testing.T) {
 	}
 }
 
-// An attempt whose begin is not known does not show a time of day as what it lasted.
+// An attempt whose beginning is unknown does not have a time of day as its duration.
 func TestLastAttemptWithoutBegin(t *testing.T) {
 	w := readText(t, "rumen", `{"jobID": "job_1_0001", "submitTime": 1, "totalMaps": 1, "mapTasks": [{"attempts": [{"result": "FAILED", "startTime": -1, "finishTime": 1285322646148}]}]}`)
 	if filled(w, "duration", "as long as its last attempt → 0 ms (1 job)") != 1 {
@@ -90,7 +90,7 @@ func TestFillDurations(t *testing.T) {
 			}
 		}
 	}
-	// a: the median of 1, 3, 3; the only reduce there is. b: the lower middle of 0.5, 1, 3, 3.
+	// a: the median of 1, 3, 3; the only existing reduce. b: the lower middle one of 0.5, 1, 3, 3.
 	if want := " 1 3 3 3 7 1 7 0.5"; got != want {
 		t.Errorf("durations%s, want%s", got, want)
 	}
@@ -110,7 +110,7 @@ func TestFillDurations(t *testing.T) {
 	}
 }
 
-// A reduce of which nothing is known takes what others take, and not what they waited for their maps.
+// A reduce of which nothing is known takes as long as others do, without the time they waited for their maps.
 func TestFilledReducesDoNotWait(t *testing.T) {
 	w := &Workload{Jobs: []Job{{Maps: []Task{{Duration: ms(100)}}, Reduces: []Task{{Duration: ms(900), Waited: ms(800)}, {}, {Duration: ms(700), Waited: ms(620)}}}}}
 	w.FillDurations()

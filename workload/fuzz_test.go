@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// seed adds the files that patterns find.
+// seed adds the files that match the patterns.
 func seed(f *testing.F, patterns ...string) {
 	for _, pattern := range patterns {
 		paths, err := filepath.Glob(pattern)
@@ -26,7 +26,7 @@ func seed(f *testing.F, patterns ...string) {
 	}
 }
 
-// fuzz reads whatever comes as a trace and checks what every workload promises.
+// fuzz reads arbitrary input as a trace and checks what every workload guarantees.
 func fuzz(f *testing.F, format string, seeds ...string) {
 	seed(f, seeds...)
 	path := filepath.Join(f.TempDir(), "trace")

@@ -10,8 +10,8 @@ import (
 	"heddle"
 )
 
-// The files under testdata/history come from Hadoop 3.4.2; what the commands printed at their end
-// (counters over all tasks) is checked against below.
+// The files under testdata/history come from Hadoop 3.4.2. The test compares them with what the commands printed at
+// their end (counters over all tasks).
 func TestHistoryFolder(t *testing.T) {
 	w := mustRead(t, "testdata/history", Options{Strict: true})
 	if w.Format != "jhist" || len(w.Jobs) != 4 {
@@ -92,7 +92,8 @@ func historyFile(t testing.TB, number string) string {
 	return paths[0]
 }
 
-// A folder is read as one format. What it holds of another one is said to be left out; files that are no history are not.
+// A folder is read as one format. History of another format in it is reported as left out; files that are not history
+// are not.
 func TestMixedFolder(t *testing.T) {
 	dir := t.TempDir()
 	for name, from := range map[string]string{
@@ -129,8 +130,8 @@ func TestMixedFolder(t *testing.T) {
 	}
 }
 
-// Links are read as what they lead to: to a folder, to a rolling log by another name, and to files in a folder. One that
-// leads back does not keep the reading busy, and one that leads nowhere is no file.
+// A link is read as its target: a folder, a rolling log under another name, or a file in a folder. A link that forms a
+// cycle does not keep the reader busy, and one without a target is not a file.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	link := func(from, to string) {
@@ -172,7 +173,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// When things happened is since the first submission.
+// Times are counted from the first submission.
 func TestHistoryTimes(t *testing.T) {
 	w := mustRead(t, "testdata/history", Options{Strict: true})
 	first := w.Jobs[0]
@@ -224,7 +225,7 @@ func event(kind, record string) string {
 
 var submitted = event("JOB_SUBMITTED", `{"jobid":"j1","submitTime":1000}`)
 
-// The attempt that succeeded counts, whatever others did, and events come in any order.
+// The successful attempt counts, whatever others did, and events come in any order.
 func TestHistoryAttempts(t *testing.T) {
 	attempt := func(kind, id, task string, at int64) string {
 		key := "finishTime"
@@ -317,7 +318,7 @@ func TestHistoryDefects(t *testing.T) {
 	}
 }
 
-// What stands before a break in a binary history is kept.
+// What precedes a break in a binary history is kept.
 func TestHistoryBinaryTruncated(t *testing.T) {
 	data, err := os.ReadFile(historyFile(t, "0004"))
 	if err != nil {
@@ -330,7 +331,7 @@ func TestHistoryBinaryTruncated(t *testing.T) {
 	}
 }
 
-// A schema is refused that could keep the decoder busy for ever or fill the memory.
+// A schema that could keep the decoder busy for ever or fill the memory is refused.
 func TestAvroSchemaIsNotTrusted(t *testing.T) {
 	deep := strings.Repeat(`{"type":"array","items":`, 50) + `"int"` + strings.Repeat("}", 50)
 	for schema, reason := range map[string]string{
@@ -371,7 +372,7 @@ func TestJobConf(t *testing.T) {
 	if j.Maps[0].Size != heddle.Of(640, 2000) || !j.Reduces[0].Size.IsZero() || j.SlowStart != 0.8 || j.Priority != 4 || !j.Master.IsZero() {
 		t.Errorf("%+v", j)
 	}
-	// What states no memory has that of its heap.
+	// If no memory is stated, it is derived from that of the heap.
 	for options, want := range map[string]int64{
 		"-Xms8m -Xmx2048m -Xmx2g -Dx=y": 2560, "-Xmx819m": 1024, "-Xmx1073741824": 1280, "-Xmx4294967296": 5120, "-Xmx4194304k": 5120, "-Xmx9223372036854775807g": 0, "-Xmx1048576k": 1280, "-Xmx0m": 0, "-Dx=-Xmx2g": 0, "-Xmx99999999999999999999m": 0,
 	} {

@@ -13,7 +13,7 @@ import (
 	"heddle"
 )
 
-// write puts a file into a folder of the test's own.
+// write creates a file in a folder of the test.
 func write(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -48,7 +48,7 @@ func one(t testing.TB, format, text string) *Job {
 	return &w.Jobs[0]
 }
 
-// filled counts the jobs that a rule of a field touched whose line has the text.
+// filled counts the jobs affected by a rule for a field whose line contains the text.
 func filled(w *Workload, field, text string) int {
 	n := 0
 	for _, f := range w.Filled {
@@ -61,8 +61,8 @@ func filled(w *Workload, field, text string) int {
 
 func ms(n int64) heddle.Span { return heddle.Span(n) * heddle.Millisecond }
 
-// wantDefect checks that text has a defect on a line and field whose reason contains text, that it is
-// counted and skipped, and that Strict makes it the error.
+// wantDefect checks that text has a defect on a line and field whose reason contains reason, that it is counted and
+// skipped, and that Strict returns it as the error.
 func wantDefect(t *testing.T, format, text string, line int, field, reason string) {
 	t.Helper()
 	path := write(t, "trace", text)
@@ -107,7 +107,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// A folder of logs that are compressed in a way that cannot be read is refused with the reason.
+// A folder of logs whose compression cannot be read is refused with the reason.
 func TestGuessSaysWhyNot(t *testing.T) {
 	path := write(t, "app.lz4", "LZ4Block\x16")
 	_, err := Guess(filepath.Dir(path))
@@ -138,7 +138,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A pipe is read once: it is read whole where its format is named, and not at all where that would have to be guessed.
+// A pipe is read once: completely if its format is named, and not at all if the format would have to be guessed.
 func TestReadsPipes(t *testing.T) {
 	const jobs = 2000 // more than is looked at to guess a format
 	var text strings.Builder
@@ -152,7 +152,7 @@ func TestReadsPipes(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = r.Close() })
 		go func() {
-			_, _ = w.WriteString(text.String()) // it stops where nobody reads on
+			_, _ = w.WriteString(text.String()) // it stops when nobody reads any more
 			_ = w.Close()
 		}()
 		return fmt.Sprintf("/dev/fd/%d", r.Fd())
@@ -201,8 +201,8 @@ func zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// Where a file is cut off stands apart from what was skipped, so that the counts add up: every record that was read whole
-// is a job or a defect.
+// Where a file is cut off is listed separately from what was skipped, so that the counts add up: every record that was
+// read completely is a job or a defect.
 func TestCutOff(t *testing.T) {
 	var swim, twice, sls strings.Builder
 	for i := range 200 {
@@ -213,7 +213,7 @@ func TestCutOff(t *testing.T) {
 	half := func(s string) string { return s[:len(s)/2] }
 	for _, c := range []struct {
 		name, format, text string
-		cut                string // what is said of it; "" = it is whole
+		cut                string // what is said about it; "" = it is complete
 		jobs, skipped      int    // −1 = any number
 	}{
 		{"swim", "swim", "a\t1\t1\t1\t1\t1\nb\t1\t1\t1\t1\t1\nc\t1\t1", "trace:3: does not have 6 to 9 tab-separated columns", 2, 0},
@@ -242,7 +242,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// What was read of a log before it is cut off is kept.
+// What was read of a log before the point where it is cut off is kept.
 func TestLogsCutOff(t *testing.T) {
 	for path, format := range map[string]string{
 		historyFile(t, "0001"): "jhist", historyFile(t, "0004"): "jhist", "testdata/spark/application_1795257509765_0007": "spark",

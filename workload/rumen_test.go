@@ -80,7 +80,7 @@ func TestJobPriority(t *testing.T) {
 	}
 }
 
-// A curve of memory that no machine has is held at the limit, and no number overflows.
+// A memory curve with values that no machine has is limited to the maximum, and no number overflows.
 func TestRumenExtremes(t *testing.T) {
 	big := "9223372036854775807"
 	j := one(t, "rumen", strings.ReplaceAll(`{"jobID":"a","submitTime":1,"mapTasks":[{"attempts":[{"result":"SUCCESS","startTime":1,"finishTime":1,"physMemKbytes":[BIG,-BIG]}]}]}`, "BIG", big))

@@ -117,7 +117,7 @@ func TestSLSDefects(t *testing.T) {
 	}
 }
 
-// After a broken object reading goes on with the next that begins a line.
+// After a broken object, reading continues with the next one that begins a line.
 func TestSLSGoesOn(t *testing.T) {
 	next := "\n" + `{"job.id":"b","job.tasks":[{"duration.ms":5}]}` + "\n"
 	for _, broken := range []string{
@@ -137,7 +137,7 @@ func TestSLSGoesOn(t *testing.T) {
 	}
 }
 
-// Objects that never close cost time in proportion, not squared.
+// Objects that are never closed cost linear, not quadratic, time.
 func TestSLSManyUnclosed(t *testing.T) {
 	if _, err := Read(write(t, "t", strings.Repeat("{\"a\":[\n", 200_000)), Options{Format: "sls"}); err == nil {
 		t.Error("no error")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// One number that is too long, at the very beginning of a trace, costs its record and nothing else.
+// A number that is too long, at the very beginning of a trace, costs its record and nothing else.
 func TestOneLongNumber(t *testing.T) {
 	long := strings.Repeat("9", 200_000)
 	spark := sparkStart + sparkBegin(0, 0) + sparkSubmit(0, 1, "[]")

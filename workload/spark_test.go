@@ -10,7 +10,7 @@ import (
 	"heddle"
 )
 
-// The logs under testdata/spark come from Spark 3.5 on YARN, applications of Spark's own examples.
+// The logs under testdata/spark come from Spark 3.5 on YARN; the applications are Spark's own examples.
 func TestSparkFolder(t *testing.T) {
 	w := mustRead(t, "testdata/spark", Options{Strict: true})
 	var got []string
@@ -152,7 +152,7 @@ func sparkTask(stage, attempt, index int, launch, finish int64, reason string, r
 		stage, attempt, reason, index, index+7, launch, finish, index, read) + "\n"
 }
 
-// Jobs that a driver submits one after the other depend on each other, concurrent ones do not.
+// Jobs that a driver submits one after the other depend on each other; concurrent ones do not.
 func TestSparkDriverOrder(t *testing.T) {
 	text := sparkStart +
 		sparkBegin(0, 0) + sparkSubmit(0, 0, "[]") +
@@ -171,7 +171,7 @@ func TestSparkDriverOrder(t *testing.T) {
 	}
 }
 
-// A stage that is skipped because its output is there stands for the one that wrote it.
+// A stage that is skipped because its output exists stands for the one that wrote the output.
 func TestSparkSkippedStage(t *testing.T) {
 	start := `{"Event":"SparkListenerJobStart","Job ID":1,"Stage IDs":[2,3],"Stage Infos":[{"Stage ID":2,"Number of Tasks":1,"RDD Info":[{"RDD ID":0}]},{"Stage ID":3,"RDD Info":[{"RDD ID":3}]}]}` + "\n"
 	text := sparkStart + sparkBegin(0, 0, 1) + sparkSubmit(0, 0, "[]") + sparkSubmit(1, 0, "[0]") + sparkEnd(0) + start + sparkSubmit(3, 0, "[2,77]")
@@ -206,7 +206,8 @@ func TestSparkAttempts(t *testing.T) {
 	}
 }
 
-// An application's last attempt did its work. The logs of others are not its jobs, and no defects, in whatever order they come.
+// An application's last attempt did its work. The logs of other attempts are neither jobs nor defects, in whatever
+// order they come.
 func TestSparkApplicationAttempts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -112,8 +112,8 @@ func TestTotalTasksAreBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkSWIMDay reads a day the size of the Facebook samples: 5,894 jobs, most below a block, one
-// in a hundred above 80 GB.
+// BenchmarkSWIMDay reads a day of the size of the Facebook samples: 5,894 jobs, most of them below a block, one in a
+// hundred above 80 GB.
 func BenchmarkSWIMDay(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var text strings.Builder

@@ -20,7 +20,7 @@ func written(t *testing.T, format string, w *Workload) string {
 	return b.String()
 }
 
-// shape is what of a workload SLS can hold.
+// shape returns what SLS can hold of a workload.
 func shape(w *Workload) string {
 	var b strings.Builder
 	for _, j := range w.Jobs {

@@ -7,8 +7,8 @@ import (
 	"heddle"
 )
 
-// BenchmarkMapReduceLife runs whole jobs without a cluster: 100 maps come and go each beat. The time
-// per task stays flat as jobs grow.
+// BenchmarkMapReduceLife runs whole jobs without a cluster: 100 maps come and go per heartbeat. The time per task stays
+// the same as jobs grow.
 func BenchmarkMapReduceLife(b *testing.B) {
 	for _, n := range []int{1000, 10000, 56262} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -40,7 +40,7 @@ func BenchmarkLoadSimulatorLife(b *testing.B) {
 	}
 }
 
-// BenchmarkIdleBeat is a beat of a job of 56,262 maps that wait and get nothing.
+// BenchmarkIdleBeat makes a heartbeat of a job of 56,262 maps that wait and get nothing.
 func BenchmarkIdleBeat(b *testing.B) {
 	m := NewMapReduce(mrJob(56262, 10, 1024), Config{UnconditionalPreempt: -1})
 	var out Actions
@@ -81,8 +81,8 @@ func life(m Master, priority int32, k heddle.Kind) {
 	}
 }
 
-// A job of 56,262 maps is driven in time proportional to its size: each beat touches what changed.
-// Ten times the maps may cost at most about ten times the memory.
+// A job of 56,262 maps is driven in time proportional to its size: each heartbeat touches only what changed. Ten times
+// the maps may cost at most about ten times the memory.
 func TestCostIsLinear(t *testing.T) {
 	cost := func(n int) float64 {
 		return testing.AllocsPerRun(1, func() { life(NewMapReduce(mrJob(n, 0, 0), Config{}), priorityMap, heddle.Map) })

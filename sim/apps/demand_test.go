@@ -7,9 +7,9 @@ import (
 	"heddle/workload"
 )
 
-// A job's demand is what its master asks for at once and heddle rm can tell from its submission: the larger of its maps and its
-// reduces, its executors, or those that dynamic allocation begins with; at the sizes that masters ask for where the job states
-// none. How large its stages are nobody knows then, nor anything of other frameworks.
+// A job's demand is what its master asks for at once and heddle rm can tell from its submission: the larger of its maps
+// and its reduces, its executors, or the initial number of dynamic allocation; at the sizes that masters ask for if the
+// job states none. The size of its stages is not known then, nor anything about other frameworks.
 func TestDemand(t *testing.T) {
 	task := func(n int, size heddle.Resource) []workload.Task {
 		out := make([]workload.Task, n)

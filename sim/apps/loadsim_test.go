@@ -7,9 +7,9 @@ import (
 	"heddle/workload"
 )
 
-// One job of the real simulator's runs: three maps of 3.985 s, JCT 9.0 s. Its master ran at 0.5 s. It
-// asks at 1 s; the containers come with the answer at 2 s and are launched at 3 s; they end at
-// 6.985 s, their nodes say so at 7.x s, the answer of 8 s tells the master, which acts on it at 9 s.
+// One job from a run of the real simulator: three maps of 3.985 s, JCT 9.0 s. Its master ran at 0.5 s. It asks at 1 s.
+// The containers come with the answer at 2 s and are launched at 3 s. They end at 6.985 s, and their nodes report that
+// at 7.x s. The answer at 8 s tells the master, which acts on it at 9 s.
 func TestLoadSimulatorTiming(t *testing.T) {
 	s := start(t, NewLoadSimulator(mrJob(3, 0, 0), Config{Submitted: heddle.Time(7 * heddle.Second)}), heddle.Time(7500*heddle.Millisecond))
 	s.beatAt(8000, Response{}, "20:*=3")
@@ -33,13 +33,13 @@ func TestLoadSimulatorReduces(t *testing.T) {
 	if got := s.out.Rows[0].Size; got != j.Maps[0].Size {
 		t.Errorf("asked for %v, want the first map's size", got)
 	}
-	// Rows are not sent again when containers come, and one too many is given back.
+	// Rows are not sent again when containers arrive, and a surplus container is given back.
 	s.beat(Response{Granted: gr(20, heddle.Map, gib, 0, 2, 2)}, "launch:1 map0.0@1")
 	s.beat(Response{Completed: ended(heddle.Success, 1)}, "release:3 launch:2 map1.0@2")
 	s.beat(Response{Completed: append(ended(heddle.Success, 2), ended(heddle.Aborted, 3)...)}, "")
 	s.beat(Response{Granted: gr(10, heddle.Reduce, heddle.Of(2048, 1000), 0, 4, 2)}, "10:*=2")
 	s.beat(Response{}, "launch:4 launch:5 reduce0.0@4 reduce1.0@5")
-	// What ended badly is asked for again, without a limit.
+	// A container that failed is asked for again, without a limit.
 	s.beat(Response{Completed: ended(heddle.Preempted, 5)}, "")
 	s.beat(Response{Granted: gr(10, heddle.Reduce, heddle.Of(2048, 1000), 0, 6, 1)}, "10:*=1")
 	s.beat(Response{Completed: ended(heddle.Success, 4)}, "launch:6 reduce1.1@6")

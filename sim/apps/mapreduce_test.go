@@ -6,8 +6,8 @@ import (
 	"heddle"
 )
 
-// The captured dialogue of a master that asked for four maps and was given a fifth container.
-// Reference: yarn-wire.md 5.4.3, "MR asks "*"=4, gets 3 …".
+// The captured dialogue of a master that asked for four maps and was granted a fifth container. Reference: yarn-wire.md
+// 5.4.3, "MR asks "*"=4, gets 3 …".
 func TestMapReduceReleasesExtra(t *testing.T) {
 	s := start(t, NewMapReduce(mrJob(4, 0, 0), Config{}), 0)
 	s.beatAt(1000, Response{Headroom: room(8192)}, "20:*=4")
@@ -23,8 +23,8 @@ func TestMapReduceReleasesExtra(t *testing.T) {
 	s.beatAt(7000, Response{}, "finished")
 }
 
-// A whole job: maps with places, reduces once slow start is reached and all maps have containers.
-// Reference: yarn-wire.md 5.9.
+// A whole job: maps with places, and reduces once slow start is reached and all maps have containers. Reference:
+// yarn-wire.md 5.9.
 func TestMapReduceJob(t *testing.T) {
 	hosts := [][]heddle.NodeID{{1, 2}, {1, 2}, {3, 0}}
 	c := Config{
@@ -35,7 +35,7 @@ func TestMapReduceJob(t *testing.T) {
 	s := start(t, NewMapReduce(mrJob(3, 2, 2048), c), 0)
 	s.beatAt(3500, Response{Headroom: room(8192)},
 		"20:*=3 20:r0=3 20:r1=1 20:h0=1 20:h1=2 20:h2=2 20:h3=1")
-	// A container on node 0 is local to map 2 and taken for it, though map 0 came first.
+	// A container on node 0 is local to map 2 and goes to it, though map 0 came first.
 	s.beatAt(4500, Response{Headroom: room(8192), Granted: gr(20, heddle.Map, gib, 0, 1, 2)},
 		"launch:1 launch:2 map2.0@1 map0.0@2")
 	s.beatAt(5500, Response{Headroom: room(8192), Granted: gr(20, heddle.Map, gib, 2, 3, 1)},
@@ -67,7 +67,7 @@ func TestMapReduceLocality(t *testing.T) {
 	s.beat(Response{Granted: granted}, "launch:3 launch:1 launch:2 map2.0@3 map1.0@1 map0.0@2")
 }
 
-// A map that is asked for again waits behind those that were asked for before.
+// A map that is asked for again waits behind those that were asked for before it.
 func TestMapReduceAge(t *testing.T) {
 	c := Config{Hosts: func(w Work) []heddle.NodeID { return []heddle.NodeID{heddle.NodeID(w.Index)} }}
 	s := start(t, NewMapReduce(mrJob(2, 0, 0), c), 0)
@@ -100,7 +100,7 @@ func TestMapReduceRamp(t *testing.T) {
 	s.beat(Response{Headroom: room(2048)}, "10:*=1")
 }
 
-// Where vcores count, the scarcer dimension decides.
+// If vcores count, the scarcer dimension decides.
 func TestMapReduceRampCPU(t *testing.T) {
 	s := start(t, NewMapReduce(mrJob(10, 8, 1024), Config{CountCPU: true}), 0)
 	s.beat(Response{}, "-")
@@ -142,7 +142,7 @@ func TestMapReduceAllReducesAtOnce(t *testing.T) {
 	s.beat(Response{}, "10:*=0") // maps starve, and no reduce is killed for them
 }
 
-// withReduces is a job whose 4 maps are done and whose 3 reduces run in containers 11 to 13.
+// withReduces returns a job whose 4 maps are done and whose 3 reduces run in containers 11 to 13.
 func withReduces(t *testing.T, c Config) *script {
 	s := start(t, NewMapReduce(mrJob(4, 3, 2048), c), 0)
 	s.beat(Response{Nodes: 10}, "20:*=4")
@@ -162,8 +162,8 @@ func withReduces(t *testing.T, c Config) *script {
 	return s
 }
 
-// The output of a done map is lost with its node: the map runs again first and anywhere, and a reduce
-// is killed for it when there is no room. The reduce is asked for again when the map has a container.
+// The output of a finished map is lost with its node. The map runs again first and anywhere, and a reduce is killed for
+// it if there is no room. The reduce is asked for again when the map has a container.
 func TestMapReduceNodeLost(t *testing.T) {
 	progress := map[int32]float64{0: 0.3, 1: 0.1, 2: 0.2}
 	s := withReduces(t, Config{Progress: func(w Work) float64 { return progress[w.Index] }})
@@ -180,14 +180,14 @@ func TestMapReduceNodeLost(t *testing.T) {
 	s.beat(Response{}, "finished")
 }
 
-// Killing is bounded by half of what the job has, and a second beat does not kill more while the
-// first ones die. Three maps are lost; 3 reduces of 2048 MiB run; no room: half of 6144 is 2 reduces,
-// three maps need 2.
+// Killing is limited to half of what the job has, and a second heartbeat does not kill more while the first reduces are
+// dying. Three maps are lost; 3 reduces of 2048 MiB run; there is no room: half of 6144 is 2 reduces, and three maps
+// need 2.
 func TestMapReducePreemption(t *testing.T) {
 	s := withReduces(t, Config{})
 	s.beat(Response{Nodes: 7, LostNodes: []heddle.NodeID{0, 1, 2}}, "stop:13 stop:12")
 	s.beat(Response{Nodes: 7}, "5:*=3")
-	// Room for one map is enough to wait.
+	// Room for one map is enough reason to wait.
 	s = withReduces(t, Config{})
 	s.beat(Response{Nodes: 9, LostNodes: []heddle.NodeID{2}, Headroom: room(1024)}, "")
 	s.beat(Response{Nodes: 9, Headroom: room(1024)}, "5:*=1")
@@ -198,7 +198,7 @@ func TestMapReducePreemption(t *testing.T) {
 	s.beat(Response{Nodes: 9}, "stop:13")
 }
 
-// A map that has waited 300 s gets its room whatever the headroom says.
+// A map that has waited 300 s gets room whatever the headroom says.
 func TestMapReduceUnconditionalPreemption(t *testing.T) {
 	for _, c := range []struct {
 		c    Config
@@ -219,8 +219,8 @@ func TestMapReduceUnconditionalPreemption(t *testing.T) {
 	}
 }
 
-// Killed attempts run again where they were to run and do not count; failed ones run again first and
-// anywhere; the fourth failure ends the job.
+// Killed attempts run again where they were to run and do not count; failed ones run again first and anywhere; the
+// fourth failure ends the job.
 func TestMapReduceFailures(t *testing.T) {
 	c := Config{Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{1} }}
 	s := start(t, NewMapReduce(mrJob(1, 0, 0), c), 0)
@@ -240,7 +240,8 @@ func TestMapReduceFailures(t *testing.T) {
 	s.beat(Response{}, "failed")
 }
 
-// A container's successful exit without a word from the task is a failure, after it is the end.
+// A container that exits successfully without a word from the task counts as failed; after the task's report, the exit
+// is its end.
 func TestMapReduceSilentExit(t *testing.T) {
 	s := start(t, NewMapReduce(mrJob(1, 0, 0), Config{MaxAttempts: 1}), 0)
 	s.beat(Response{}, "-")
@@ -249,7 +250,7 @@ func TestMapReduceSilentExit(t *testing.T) {
 	s.beat(Response{}, "failed")
 }
 
-// Failed reduces go to the front of those that wait, killed ones to the end.
+// Failed reduces go to the front of the waiting ones, killed ones to the end.
 func TestMapReduceReduceOrder(t *testing.T) {
 	m := NewMapReduce(mrJob(1, 4, 1024), Config{}).(*mapReduce)
 	m.Start(0, &Actions{})
@@ -267,14 +268,14 @@ func TestMapReduceReduceOrder(t *testing.T) {
 	}
 }
 
-// Containers that are too small or at a priority nobody asked at are released; the real master does
-// not ask again.
+// Containers that are too small or at a priority nobody asked for are released; like the real master, this one does not
+// ask again.
 func TestMapReduceUnfitting(t *testing.T) {
 	s := start(t, NewMapReduce(mrJob(2, 0, 0), Config{}), 0)
 	s.beat(Response{}, "20:*=2")
 	s.beat(Response{Granted: append(gr(20, heddle.Map, heddle.Of(1023, 1000), 0, 1, 1), gr(7, heddle.Map, gib, 0, 2, 1)...)}, "")
 	s.beat(Response{}, "release:1 release:2")
-	// vcores are looked at only where they count.
+	// vcores are only checked if they count.
 	s.beat(Response{Granted: gr(20, heddle.Map, heddle.Of(1024, 500), 0, 3, 1)}, "launch:3 map0.0@3")
 }
 
@@ -286,16 +287,16 @@ func TestMapReduceExclusion(t *testing.T) {
 		s.done(id, false, "")
 	}
 	s.beat(Response{Nodes: 10}, "5:*=3 20:*=0 exclude:[6]")
-	// A container there goes back, and its request is sent again.
+	// A container on that node goes back, and its request is sent again.
 	s.beat(Response{Nodes: 10, Granted: gr(5, heddle.Map, gib, 6, 7, 1)}, "")
 	s.beat(Response{Nodes: 3}, "5:*=3 release:7")
-	// One node of three is too many to do without.
+	// One node of three is too many to exclude.
 	s.beat(Response{Nodes: 3, Granted: gr(5, heddle.Map, gib, 6, 8, 1)}, "launch:8 map0.1@8 exclude:[]")
 	s.beat(Response{Nodes: 4}, "5:*=2")
 	s.beat(Response{Nodes: 4}, "exclude:[6]")
 }
 
-// A second master does not do again what the first finished.
+// A second master does not repeat what the first one finished.
 func TestMapReduceRecovery(t *testing.T) {
 	s := withReduces(t, Config{})
 	s.done(12, true, "")
@@ -308,7 +309,7 @@ func TestMapReduceRecovery(t *testing.T) {
 	s.beat(Response{Granted: gr(10, heddle.Reduce, heddle.Of(2048, 1000), 5, 11, 2)},
 		"10:*=2 launch:11 launch:12 reduce0.1000@11 reduce2.1000@12")
 	s.done(11, true, "")
-	// Where the maps' output lies is known too.
+	// The place of the maps' output is known too.
 	s.beat(Response{LostNodes: []heddle.NodeID{1}, Headroom: room(4096)}, "10:*=0")
 	s.beat(Response{Headroom: room(4096)}, "5:*=1")
 	s.done(12, true, "")
@@ -321,7 +322,7 @@ func TestMapReduceNothingToDo(t *testing.T) {
 	s = start(t, NewMapReduce(mrJob(0, 1, 1024), Config{}), 0)
 	s.beat(Response{}, "")
 	s.beat(Response{}, "10:*=1")
-	// What is not a task of the job is no concern of its master.
+	// Anything that is not a task of the job does not concern its master.
 	s.call("", func() {
 		s.m.WorkDone(s.now, Work{Kind: heddle.Map, Index: 3}, true, &s.out)
 		s.m.WorkDone(s.now, Work{Kind: heddle.Executor}, true, &s.out)

@@ -15,9 +15,9 @@ import (
 	"heddle/workload"
 )
 
-// A chaos is a cluster that grants, ends and loses containers at random around one master, and checks
-// that the master never asks for less than nothing, runs no task twice at once and none again that is
-// done and whose output is there.
+// A chaos is a cluster that grants, ends and loses containers at random around one master. It checks that the master
+// never asks for a negative number, runs no task twice at once, and runs no task again that is done and whose output
+// still exists.
 type chaos struct {
 	t     *rapid.T
 	rng   *rand.Rand
@@ -41,7 +41,7 @@ type chaos struct {
 	failed   map[Work]int
 	told     bool // the master hears of ends from the ResourceManager only
 	badExits int
-	park     bool // leave the beats of an idle master out
+	park     bool // leave out the heartbeats of an idle master
 	interval heddle.Span
 	trace    []string
 }
@@ -117,7 +117,7 @@ func (x *chaos) startWork(w Work) {
 	}
 	k := x.live[w.Container]
 	if k == nil {
-		return // it died meanwhile: the master will hear of it
+		return // it died in the meantime: the master will hear of it
 	}
 	if !k.launched {
 		x.t.Fatalf("%+v started in a container that was not launched", w)
@@ -140,7 +140,7 @@ func (x *chaos) end(c heddle.ContainerID, status heddle.ExitStatus) {
 		x.inbox.Completed = append(x.inbox.Completed, Completed{c, status})
 		return
 	}
-	// Its request is put back, as the ResourceManager does.
+	// Its request is restored, as the ResourceManager does.
 	x.inbox.Granted = slices.DeleteFunc(x.inbox.Granted, func(g Grant) bool { return g.Container == c })
 	key := place{k.grant.Priority, k.grant.AllocID, heddle.NoNode, heddle.NoRack}
 	r := x.rows[key]
@@ -174,7 +174,7 @@ func (x *chaos) grant() {
 	x.inbox.Granted = append(x.inbox.Granted, g)
 }
 
-// finish ends a piece of work, now and then badly.
+// finish ends a piece of work, sometimes with a failure.
 func (x *chaos) finish() {
 	var busy []heddle.ContainerID
 	for _, c := range x.ids() {
@@ -315,8 +315,8 @@ func (x *chaos) run() {
 	}
 }
 
-// twice runs a master with and without the beats at which it is idle, which must not make a
-// difference, and returns the second run.
+// twice runs a master with and without the heartbeats at which it is idle, which must not make a difference, and
+// returns the second run.
 func twice(t *rapid.T, build func(x *chaos) Master) *chaos {
 	nodes, evil := rapid.IntRange(1, 8).Draw(t, "nodes"), rapid.IntRange(0, 60).Draw(t, "evil")
 	seed, hosts := rapid.Uint64().Draw(t, "seed"), rapid.Bool().Draw(t, "hosts")
@@ -353,7 +353,7 @@ func newChaos(t *rapid.T, nodes, evil int, seed uint64, hosts bool) *chaos {
 	return x
 }
 
-// finished checks the end: well, and every task was done.
+// finished checks the outcome: success, and every task done.
 func (x *chaos) finished(tasks []Work) {
 	if x.over != FinishedWell {
 		x.t.Fatalf("the job failed")
@@ -438,7 +438,7 @@ func TestSparkRandom(t *testing.T) {
 	})
 }
 
-// The same calls bring the same actions.
+// The same calls produce the same actions.
 func TestDeterministic(t *testing.T) {
 	trace := func() string {
 		s := ""

@@ -11,7 +11,7 @@ import (
 	"heddle/workload"
 )
 
-// show writes actions down: one word per row, release, launch and so on.
+// show writes actions as text: one word per row, release, launch and so on.
 func show(a *Actions) string {
 	var w []string
 	for _, r := range a.Rows {
@@ -55,8 +55,8 @@ type script struct {
 	m    Master
 	out  Actions
 	now  heddle.Time
-	next heddle.Time // due beat
-	al   heddle.Time // due alarm
+	next heddle.Time // when the next heartbeat is due
+	al   heddle.Time // when the alarm is due
 	last map[heddle.ContainerID][]Work
 }
 
@@ -66,7 +66,7 @@ func start(t *testing.T, m Master, at heddle.Time) *script {
 	return s
 }
 
-// call makes one call and compares what came of it, unless want is "-".
+// call makes one call and compares the resulting actions with want, unless want is "-".
 func (s *script) call(want string, f func()) {
 	s.t.Helper()
 	s.out.Reset()
@@ -85,14 +85,14 @@ func (s *script) call(want string, f func()) {
 	}
 }
 
-// beat makes the next allocate call with an answer.
+// beat makes the next allocate call, with an answer.
 func (s *script) beat(in Response, want string) {
 	s.t.Helper()
 	s.now = s.next
 	s.call(want, func() { beat(s.m, s.now, &in, &s.out) })
 }
 
-// beatAt makes it and checks when it was due, in milliseconds.
+// beatAt does the same and checks when the call was due, in milliseconds.
 func (s *script) beatAt(ms int64, in Response, want string) {
 	s.t.Helper()
 	if due := int64(s.next) / 1e6; due != ms {
@@ -155,7 +155,7 @@ func mrJob(maps, reduces int, reduceMiB int64) *workload.Job {
 	return j
 }
 
-// Rows come once, when they changed, in the order of Hadoop's clients.
+// Rows are sent once, when they have changed, in the order of Hadoop's clients.
 func TestTable(t *testing.T) {
 	var tab table
 	c := Config{Rack: []heddle.RackID{0, 0, 1}}
@@ -176,7 +176,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// beat is an allocate call and its answer.
+// beat makes an allocate call and handles its answer.
 func beat(m Master, now heddle.Time, in *Response, out *Actions) {
 	if m.Call(now, out); out.Finish == Running {
 		m.Answer(now, in, out)

@@ -7,7 +7,7 @@ import (
 	"heddle/workload"
 )
 
-// sparkJob has executors of 1 GiB and two cores, and a chain of stages with so many tasks.
+// sparkJob returns a job with executors of 1 GiB and two cores, and a chain of stages with the given numbers of tasks.
 func sparkJob(executors int, tasks ...int) *workload.Job {
 	sj := &workload.SparkJob{Executors: executors, Executor: heddle.Of(1024, 2000)}
 	for i, n := range tasks {
@@ -24,9 +24,9 @@ func ex(node heddle.NodeID, first, n int) []Grant {
 	return gr(0, heddle.Executor, heddle.Of(1024, 2000), node, first, n)
 }
 
-// The calls of a static application and what they carry: first ask 0.2 s after registering, a second
-// as the reporter starts, then 0.2, 0.4, 0.8 … 3 s apart while requests are pending, 3 s otherwise; one
-// more call before it unregisters.
+// The calls of a static application and what they carry: the first 0.2 s after registering, a second when the reporter
+// starts, then 0.2, 0.4, 0.8 … 3 s apart while requests are pending, and 3 s apart otherwise; one more call before it
+// unregisters.
 // Reference: yarn-wire.md 6.2.
 func TestSparkCalls(t *testing.T) {
 	s := start(t, NewSpark(sparkJob(3, 2), Config{StartUp: 10 * heddle.Second}), 0)
@@ -68,7 +68,7 @@ func TestSparkStages(t *testing.T) {
 	s.beatAt(220, Response{}, "finished")
 }
 
-// Outside the cluster the driver's 30 s began before the master.
+// Outside the cluster, the driver's 30 s begin before the master starts.
 func TestSparkClient(t *testing.T) {
 	j := sparkJob(3, 1)
 	j.Spark.Client = true
@@ -90,8 +90,8 @@ func (s *script) threeExecutors() {
 	s.up(2, "")
 }
 
-// A task waits 3 s for an executor on its node, 3 s for one in its rack; then any will do. Free slots
-// are offered again each second.
+// A task waits 3 s for an executor on its node and 3 s for one in its rack; then any will do. Free slots are offered
+// again each second.
 func TestSparkLocality(t *testing.T) {
 	hosts := map[int32][]heddle.NodeID{0: {0}, 1: {0}, 2: {0}, 3: nil, 4: {4}, 5: {0}}
 	c := Config{
@@ -100,7 +100,7 @@ func TestSparkLocality(t *testing.T) {
 	}
 	s := start(t, NewSpark(sparkJob(3, 6), c), 0)
 	s.threeExecutors()
-	// Two tasks on node 0, and the one that wishes nothing; 2, 4 and 5 wait.
+	// Two tasks on node 0, and the one without a preference; 2, 4 and 5 wait.
 	s.up(3, "executor0.0@1 executor1.0@1 executor3.0@2")
 	s.alarmAt(1000, "")
 	s.alarmAt(2000, "")
@@ -112,8 +112,8 @@ func TestSparkLocality(t *testing.T) {
 	s.alarmAt(7000, "executor5.0@3")
 }
 
-// The waits of the levels follow each other: node until 3.5 s, rack until 6.5 s, though nothing is
-// offered in the rack.
+// The waits of the levels follow each other: node until 3.5 s, rack until 6.5 s, even if nothing is offered in the
+// rack.
 func TestSparkLocalityWaits(t *testing.T) {
 	c := Config{Rack: []heddle.RackID{0, 0, 1}, Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{0} }}
 	s := start(t, NewSpark(sparkJob(3, 7), c), 0)
@@ -128,8 +128,8 @@ func TestSparkLocalityWaits(t *testing.T) {
 	s.alarmAt(7000, "executor4.0@3 executor5.0@3")
 }
 
-// Tasks that do start on their node do not make those wait anew that a free executor elsewhere was
-// refused: 3 s for the node and 3 s for the rack after 0.5 s, it takes two.
+// Tasks that start on their node do not restart the wait of those that a free executor elsewhere was refused: after 3 s
+// for the node and 3 s for the rack, counted from 0.5 s, that executor takes two of them.
 func TestSparkLocalityNotReset(t *testing.T) {
 	c := Config{Rack: []heddle.RackID{0, 1}, Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{0} }}
 	s := start(t, NewSpark(sparkJob(2, 30), c), 0)
@@ -148,7 +148,7 @@ func TestSparkLocalityNotReset(t *testing.T) {
 	s.alarmAt(7000, "executor8.0@2 executor9.0@2")
 }
 
-// A slot that comes free on the right node is taken at once.
+// A slot that becomes free on the right node is taken at once.
 func TestSparkLocalityFreed(t *testing.T) {
 	c := Config{Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{0} }}
 	s := start(t, NewSpark(sparkJob(2, 3), c), 0)
@@ -174,7 +174,7 @@ func TestSparkCached(t *testing.T) {
 	s.done(2, true, "executor0.0@2 executor1.0@1 executor2.0@2 executor3.0@1")
 }
 
-// Where it is known what is in memory, a task whose input is not goes where that would be read from.
+// If it is known what is in memory, a task whose input is not goes where the input would be read from.
 func TestSparkCachedElsewhere(t *testing.T) {
 	j := sparkJob(2, 2, 2)
 	j.Spark.Stages[0].Caches = true
@@ -191,8 +191,8 @@ func TestSparkCachedElsewhere(t *testing.T) {
 	s.done(2, true, "executor0.0@2 executor1.0@2")
 }
 
-// Losing an executor sends its running tasks back, and the finished ones whose output it held as long
-// as a later stage needs them; a lost one is replaced.
+// Losing an executor sends back its running tasks, and the finished ones whose output it held as long as a later stage
+// needs them; the executor is replaced.
 func TestSparkExecutorLost(t *testing.T) {
 	s := start(t, NewSpark(sparkJob(2, 4, 2), Config{}), 0)
 	s.beat(Response{}, "-")
@@ -205,7 +205,7 @@ func TestSparkExecutorLost(t *testing.T) {
 	s.done(2, true, "executor0.0@1 executor1.0@2") // the second stage
 	s.done(1, true, "")
 	s.last[2] = nil
-	// Its tasks 1 and 3 of the first stage run again before task 1 of the second may.
+	// Its tasks 1 and 3 of the first stage run again before task 1 of the second one may.
 	s.beat(Response{Completed: ended(heddle.Aborted, 2)}, "0:*=0 executor1.1@1 executor3.1@1")
 	if w := s.out.Work[0]; w.Stage != 0 {
 		t.Errorf("stage %d runs, want 0 again", w.Stage)
@@ -217,7 +217,7 @@ func TestSparkExecutorLost(t *testing.T) {
 	s.beat(Response{}, "finished")
 }
 
-// Output lost while nobody needed it is missed when a later stage is lost too.
+// Output that was lost while nobody needed it is missed when a later stage's output is lost too.
 func TestSparkOutputLostBefore(t *testing.T) {
 	s := start(t, NewSpark(sparkJob(2, 2, 2, 2), Config{}), 0)
 	s.beat(Response{}, "-")
@@ -229,13 +229,13 @@ func TestSparkOutputLostBefore(t *testing.T) {
 		s.done(2, true, "executor0.0@1 executor1.0@2")
 	}
 	s.beat(Response{Completed: ended(heddle.Aborted, 2)}, "-")
-	// Both tasks 1 are gone; the second stage's waits for the first's.
+	// The outputs of both tasks 1 are lost; that of the second stage waits for that of the first.
 	if w := s.out.Work; len(w) != 1 || w[0].Stage != 0 || w[0].Index != 1 || w[0].Attempt != 1 {
 		t.Errorf("runs %v, want task 1 of stage 0 again", w)
 	}
 }
 
-// … also when it was lost at another time.
+// … even if it was lost at another time.
 func TestSparkOutputLostLongBefore(t *testing.T) {
 	s := start(t, NewSpark(sparkJob(2, 2, 1, 1), Config{}), 0)
 	s.beat(Response{}, "-")
@@ -261,7 +261,7 @@ func TestSparkFailures(t *testing.T) {
 	s.done(1, false, "")
 	s.beat(Response{}, "failed")
 
-	// Too many executors that failed by the application's fault, at least three, end it as well.
+	// Too many executors that failed through the application's fault, at least three, also end it.
 	s = start(t, NewSpark(sparkJob(1, 1), Config{}), 0)
 	s.beat(Response{}, "-")
 	id := 1
@@ -276,8 +276,8 @@ func TestSparkFailures(t *testing.T) {
 	}
 }
 
-// While tasks wait, the target grows by 1, 2, 4 … each second, to what the tasks can use; it falls with
-// them; executors idle for the timeout go back as long as the least number is kept.
+// While tasks wait, the target grows by 1, 2, 4 … each second, up to what the tasks can use; it falls with them.
+// Executors that are idle for the timeout are given back as long as the minimum number remains.
 func TestSparkDynamic(t *testing.T) {
 	j := sparkJob(0, 20)
 	j.Spark.Dynamic = &workload.Dynamic{Min: 1, Max: 100, Initial: 1}
@@ -285,7 +285,7 @@ func TestSparkDynamic(t *testing.T) {
 	s.beatAt(200, Response{}, "0:*=1")
 	s.beatAt(220, Response{Granted: ex(0, 1, 1)}, "launch:1")
 	s.up(1, "executor0.0@1 executor1.0@1")
-	// Tasks wait since 0.22 s. A changed target makes the reporter call at once.
+	// Tasks have been waiting since 0.22 s. A changed target makes the reporter call at once.
 	s.alarmAt(1220, "")
 	s.beatAt(1220, Response{}, "0:*=1")
 	s.beatAt(1420, Response{}, "")
@@ -306,7 +306,7 @@ func TestSparkDynamic(t *testing.T) {
 		}
 	}
 	s.up(10, "-")
-	// Nobody waits. Eight tasks end, the target falls to six with them.
+	// No task waits. Eight tasks end, and the target falls to six with them.
 	for c := heddle.ContainerID(2); c <= 5; c++ {
 		s.done(c, true, "")
 		s.done(c, true, "")
@@ -322,8 +322,8 @@ func TestSparkDynamic(t *testing.T) {
 	s.beat(Response{}, "") // none of them is replaced
 }
 
-// A step that adds nothing, because there are as many executors as tasks could use, is made up for as soon as there are more
-// tasks: the time to the next one counts from a step that added some.
+// A step that adds nothing, because there are as many executors as tasks could use, is made up for as soon as there are
+// more tasks: the time until the next step counts from a step that added some.
 func TestSparkDynamicStepThatAddsNothing(t *testing.T) {
 	j := sparkJob(0, 1, 5, 6)
 	j.Spark.Stages[1].Parents, j.Spark.Stages[2].Parents = nil, []int{j.Spark.Stages[0].ID}
@@ -349,7 +349,7 @@ func TestSparkDynamicStepThatAddsNothing(t *testing.T) {
 	target(4300, 6, alarm)
 }
 
-// Where nodes have no shuffle service an executor stays for its shuffle files, and takes them with it.
+// If nodes have no shuffle service, an executor stays for its shuffle files, and takes them with it when it ends.
 func TestSparkTracksShuffles(t *testing.T) {
 	for _, tracks := range []bool{false, true} {
 		j := sparkJob(0, 2, 1)
@@ -377,9 +377,9 @@ func TestSparkTracksShuffles(t *testing.T) {
 	}
 }
 
-// Under dynamic allocation requests name the hosts of the input, in proportion to the tasks there,
-// by the numbers of Spark's own example: 20 tasks on hosts 1, 2, 3 and 10 on 1, 2, 4; two tasks an
-// executor, so 15 are needed, of which the hosts' parts are ⌈15·30/90⌉ = 5, 5, ⌈15·20/90⌉ = 4, 2: 16.
+// With dynamic allocation, requests name the hosts of the input, in proportion to the tasks there. The numbers are
+// those of Spark's own example: 20 tasks on hosts 1, 2, 3 and 10 on 1, 2, 4; with two tasks per executor 15 are needed,
+// of which the hosts' parts are ⌈15·30/90⌉ = 5, 5, ⌈15·20/90⌉ = 4, 2: 16.
 func TestSparkPlacement(t *testing.T) {
 	j := sparkJob(18, 30)
 	c := Config{
@@ -396,7 +396,7 @@ func TestSparkPlacement(t *testing.T) {
 	// 16 of 18 have places: ⌈5·16/5⌉ = 16 name hosts 1 and 2, ⌈4·16/5⌉ = 13 host 3, ⌈2·16/5⌉ = 7 host 4.
 	s.beat(Response{}, "0:*=18 0:r0=16 0:r1=13 0:h1=16 0:h2=16 0:h3=13 0:h4=7")
 	s.beat(Response{Granted: append(ex(4, 1, 1), ex(0, 2, 1)...)}, "launch:1 launch:2")
-	// By host for node 4; by rack for node 0, where the oldest request left for the rack goes.
+	// By host for node 4; by rack for node 0, which takes the oldest request left for the rack.
 	s.beat(Response{}, "0:*=16 0:r0=14 0:r1=11 0:h1=14 0:h2=14 0:h3=11 0:h4=5")
 
 	j = sparkJob(10, 30)
@@ -404,7 +404,7 @@ func TestSparkPlacement(t *testing.T) {
 	s.beat(Response{}, "0:*=10 0:r0=10 0:r1=8 0:h1=10 0:h2=10 0:h3=8 0:h4=4")
 }
 
-// Requests nobody needs any more are taken back. No executor is on the tasks' node, so none waits.
+// Requests that nobody needs any more are taken back. No executor is on the tasks' node, so no task waits for one.
 func TestSparkCancel(t *testing.T) {
 	j := sparkJob(0, 4)
 	j.Spark.Dynamic = &workload.Dynamic{Initial: 6}

@@ -16,12 +16,12 @@ import (
 
 const second = heddle.Second
 
-// at makes a job of so much memory and processor work, in MiB·s and milli-vcore·s.
+// at returns a job with the given memory and processor work, in MiB·s and milli-vcore·s.
 func at(arrival heddle.Span, path heddle.Span, mem, cpu float64) Job {
 	return Job{Arrival: heddle.Time(arrival), CriticalPath: path, Work: [heddle.NumDims]float64{mem, cpu}}
 }
 
-// near reports whether s is want, up to what needs rounds down.
+// near reports whether s is want, except for what needs rounds down.
 func near(s, want heddle.Span) bool {
 	return s <= want && float64(want-s) <= 2+2*rounding*float64(want)
 }
@@ -71,7 +71,7 @@ func TestWorkedByHand(t *testing.T) {
 			own: []heddle.Span{2 * second, 4 * second},
 		},
 		{
-			// By memory they end at 2 and 12, by processors at 11 and 1; alone each takes 10.
+			// By memory they end at 2 and 12, by processors at 11 and 1; alone, each takes 10.
 			name:     "each needs a resource of its own: alone is the larger mean, (10 + 10) / 2",
 			jobs:     []Job{at(0, second, 200, 10e3), at(0, second, 1000, 1e3)},
 			makespan: 12 * second, makespanBy: "work: memory",
@@ -99,9 +99,9 @@ func TestWorkedByHand(t *testing.T) {
 	}
 }
 
-// Two jobs, one with a little more of the one resource, the other of the other: under shortest remaining
-// work each ends second on one of them, at 11 s. Taking the later end of each job would claim a mean of
-// 11 s, and the optimum is 8.5 s.
+// One of two jobs needs a little more of one resource, the other a little more of the other. Under shortest remaining
+// work, each ends second on one of the resources, at 11 s. Taking the later end of each job would claim a mean of 11 s,
+// but the optimum is 8.5 s.
 func TestSingleEndsAreNoBounds(t *testing.T) {
 	p := tiny{
 		nodes: []heddle.Resource{heddle.Of(1, 1)},
@@ -129,7 +129,7 @@ func TestSingleEndsAreNoBounds(t *testing.T) {
 	}
 }
 
-// The optimum itself against the dumbest search: every task at every second.
+// Compares the optimum itself with the simplest search: every task at every second.
 func TestExactIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawTiny(t, 4)
@@ -142,8 +142,8 @@ func TestExactIsExact(t *testing.T) {
 	})
 }
 
-// Two nodes of two processors. Where the short task runs beside one of the long ones, the job that comes
-// at 3 s and wants a whole node waits until 5 s; where the long ones share a node, it does not.
+// Two nodes of two processors. If the short task runs beside one of the long ones, the job that arrives at 3 s and
+// wants a whole node waits until 5 s; if the long ones share a node, it does not wait.
 func TestExactTellsNodesApartByWhatRunsThere(t *testing.T) {
 	node, one := heddle.Of(1, 2), heddle.Of(0, 1)
 	p := tiny{
@@ -156,7 +156,7 @@ func TestExactTellsNodesApartByWhatRunsThere(t *testing.T) {
 	}
 }
 
-// drawTiny draws a problem of at most so many tasks.
+// drawTiny draws a problem of at most the given number of tasks.
 func drawTiny(t *rapid.T, most int) *tiny {
 	small := rapid.IntRange(1, 4)
 	node := heddle.Of(int64(small.Draw(t, "mem")), int64(small.Draw(t, "cpu")))
@@ -224,7 +224,7 @@ func TestBoundIsBelowTheOptimum(t *testing.T) {
 	}
 }
 
-// The dumb twin: one nanosecond after another, by looking at all jobs.
+// A simple twin: it advances one nanosecond at a time and looks at all jobs.
 func TestShortestRemainingIsWhatItSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "n")

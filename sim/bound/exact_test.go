@@ -12,7 +12,7 @@ import (
 type tiny struct {
 	nodes []heddle.Resource
 	jobs  []tinyJob
-	tasks []tinyTask // of all jobs; like ones are neighbours
+	tasks []tinyTask // of all jobs; identical ones are neighbours
 }
 
 type tinyJob struct{ arrival, stages int }
@@ -22,7 +22,7 @@ type tinyTask struct {
 	size               heddle.Resource
 }
 
-// input is what the bounds are told of t.
+// input returns what the bounds are told of t.
 func (t *tiny) input() ([]Job, heddle.Resource) {
 	var total heddle.Resource
 	for _, n := range t.nodes {
@@ -65,7 +65,7 @@ func (t *tiny) start() state {
 	return state{now: t.jobs[0].arrival, free: slices.Clone(t.nodes), end: make([]int, len(t.tasks)), node: make([]int, len(t.tasks))}
 }
 
-// ready reports whether task i may start now: it has not, its job is there, and the stage before is over.
+// ready reports whether task i may start now: it has not started, its job has arrived, and the previous stage is over.
 func (t *tiny) ready(s *state, i int) bool {
 	k := t.tasks[i]
 	if s.end[i] > 0 || t.jobs[k.job].arrival > s.now {
@@ -91,7 +91,7 @@ func (t *tiny) take(s *state, i int) {
 	s.end[i] = 0
 }
 
-// advance moves to the next instant at which anything changes; false when there is none.
+// advance moves to the next instant at which anything changes; false if there is none.
 func (t *tiny) advance(s *state) bool {
 	next := math.MaxInt
 	for _, e := range s.end {
@@ -116,8 +116,8 @@ func (t *tiny) advance(s *state) bool {
 	return true
 }
 
-// result returns the end of each job: when all its tasks have ended, and of an unfinished schedule the
-// earliest it could be.
+// result returns the end of each job: when all its tasks have ended or, for an unfinished schedule, the earliest time
+// it could end.
 func (t *tiny) result(s *state) []int {
 	ends := make([]int, len(t.jobs))
 	for j, job := range t.jobs {
@@ -140,7 +140,7 @@ func (t *tiny) result(s *state) []int {
 	return ends
 }
 
-// An objective is what to make small.
+// An objective is what to minimise.
 type objective func(t *tiny, ends []int) int
 
 func makespan(t *tiny, ends []int) int { return slices.Max(ends) - t.jobs[0].arrival }
@@ -153,7 +153,7 @@ func totalJCT(t *tiny, ends []int) int {
 	return sum
 }
 
-// list runs the tasks by a list: at every instant each that is ready and fits, in the list's order.
+// list schedules the tasks by a list: at every instant, each task that is ready and fits starts, in the list's order.
 func (t *tiny) list(order []int) []int {
 	s := t.start()
 	for {
@@ -170,8 +170,8 @@ func (t *tiny) list(order []int) []int {
 	}
 }
 
-// exact returns the smallest value of an objective over all schedules. Both objectives only grow with
-// the ends of jobs, so tasks need to start at no other instants than arrivals and ends of tasks.
+// exact returns the smallest value of an objective over all schedules. Both objectives only grow with the ends of jobs,
+// so tasks need to start only at arrivals and at ends of tasks.
 func (t *tiny) exact(value objective) int {
 	order := make([]int, len(t.tasks))
 	for i := range order {
@@ -187,10 +187,10 @@ type exact struct {
 	t     *tiny
 	value objective
 	best  int
-	seen  map[situation]int // the least that the jobs over by then had cost
+	seen  map[situation]int // the lowest cost of the jobs over by then
 }
 
-// A situation is all of a partial schedule that what comes after depends on.
+// A situation is everything about a partial schedule that its continuation depends on.
 type situation struct {
 	now  int
 	left [mostTasks]int8 // of each task until its end; −1 = not started
@@ -199,16 +199,16 @@ type situation struct {
 
 const mostTasks = 12
 
-// branch tries everything that may start now among the tasks from index from on, then everything later.
-// Of nodes that are wholly free the first stands for all; two with as much free as each other are not
-// alike while what runs on them ends at different times.
+// branch tries everything that may start now among the tasks from index from on, then everything later. Of nodes that
+// are wholly free, the first represents all; two nodes with the same free capacity are not equivalent if what runs on
+// them ends at different times.
 func (e *exact) branch(s *state, from int) {
 	if e.value(e.t, e.t.result(s)) >= e.best {
 		return
 	}
 	for i := from; i < len(e.t.tasks); i++ {
 		if i > 0 && e.t.tasks[i] == e.t.tasks[i-1] && s.end[i-1] == 0 || !e.t.ready(s, i) {
-			continue // of two alike the first goes first
+			continue // of two identical ones, the first goes first
 		}
 		for n := range e.t.nodes {
 			idle := s.free[n] == e.t.nodes[n]
@@ -252,8 +252,8 @@ func (e *exact) situation(s *state) (k situation, cost int) {
 	return k, e.value(e.t, ends)
 }
 
-// everySecond returns the smallest value of an objective by trying every start of every task on the
-// first node, up to the second at which one task after the other would have ended.
+// everySecond returns the smallest value of an objective by trying every start of every task on the first node, up to
+// the second at which all tasks, one after the other, would have ended.
 func (t *tiny) everySecond(value objective) int {
 	horizon := t.jobs[len(t.jobs)-1].arrival
 	for _, k := range t.tasks {
@@ -277,7 +277,7 @@ func (t *tiny) everySecond(value objective) int {
 	return best
 }
 
-// feasible reports whether a whole schedule on the first node respects arrivals, stages and capacity.
+// feasible reports whether a complete schedule on the first node respects arrivals, stages and capacity.
 func (t *tiny) feasible(s *state, horizon int) bool {
 	for i, k := range t.tasks {
 		start := s.end[i] - k.length

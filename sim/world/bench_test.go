@@ -8,8 +8,8 @@ import (
 	"heddle"
 )
 
-// drive runs a job's maps and then its reduces as slots allow: slots maps on each node, every far-th of
-// them without its data at hand, reduces spread over the nodes once a twentieth of the maps has ended.
+// drive runs a job's maps and then its reduces as slots allow: slots maps on each node, with every far-th map away from
+// its data, and reduces spread over the nodes once a twentieth of the maps have ended.
 func drive(w *World, job JobID, maps, reduces, slots, far int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	nodes := len(w.nodes)

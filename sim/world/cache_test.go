@@ -8,7 +8,7 @@ import (
 	"heddle/workload"
 )
 
-// caching is a cluster of n nodes with so many MiB of memory each and page caches.
+// caching returns a cluster of n nodes with page caches and the given MiB of memory each.
 func caching(n int, memory int64) Config {
 	c := cluster(n, 1)
 	c.Effects.PageCache = true
@@ -18,7 +18,7 @@ func caching(n int, memory int64) Config {
 	return c
 }
 
-// diskMiB is what the disks of all nodes did so far.
+// diskMiB returns what the disks of all nodes have done so far.
 func (l *lab) diskMiB() float64 {
 	sum := 0.0
 	for n := range l.w.nodes {
@@ -27,8 +27,8 @@ func (l *lab) diskMiB() float64 {
 	return sum * l.w.p.RequestBytes / mib
 }
 
-// sorted runs six maps that leave 128 MiB each, then six reduces, a node each, and returns what the disks did for the maps and for
-// the reduces.
+// sorted runs six maps that leave 128 MiB each, then six reduces, one per node, and returns what the disks did for the
+// maps and for the reduces.
 func sorted(t *testing.T, c Config) (maps, reduces float64) {
 	t.Helper()
 	l := newLab(t, c)
@@ -47,8 +47,8 @@ func sorted(t *testing.T, c Config) (maps, reduces float64) {
 	return maps, l.diskMiB() - maps
 }
 
-// What a job has left is read from memory where it fits, and from the disk where it does not. Input is read from the disk, and all
-// that is written is written in the end.
+// What a job has left is read from memory if it fits, and from the disk if it does not. Input is read from the disk,
+// and everything that is written reaches the disk in the end.
 func TestPageCacheServesWhatWasWritten(t *testing.T) {
 	const all = 6 * 128.0
 	c := cluster(6, 1)
@@ -64,8 +64,8 @@ func TestPageCacheServesWhatWasWritten(t *testing.T) {
 	}
 }
 
-// A map that writes 1.5 GB does not wait for the disk where that is less than a fifth of the memory open to files, and waits for the
-// rest where it is more. The disk writes all of it either way.
+// A map that writes 1.5 GB does not wait for the disk if that is less than a fifth of the memory available to files; if
+// it is more, it waits for the rest. The disk writes all of it either way.
 func TestWritesWaitToBeWrittenBack(t *testing.T) {
 	for _, x := range []struct {
 		memory int64
@@ -76,7 +76,7 @@ func TestWritesWaitToBeWrittenBack(t *testing.T) {
 		l := newLab(t, c)
 		j := &workload.Job{Framework: heddle.MapReduce, Replicas: 1, Maps: []workload.Task{{CPU: heddle.Second, Output: 1500e6}}}
 		got := l.seconds(l.start(0, l.w.AddJob(j), heddle.Map, 0, 0, oneCore, oneCore))
-		// Beside the flusher a writer has half of the disk while both write.
+		// In competition with the flusher, a writer has half of the disk while both write.
 		late := min(got, 2*x.want)
 		if got < x.want-0.01 || got > late+0.01 {
 			t.Errorf("with %d MiB it takes %.2f s, want %.2f or up to twice that", x.memory, got, x.want)
@@ -86,7 +86,7 @@ func TestWritesWaitToBeWrittenBack(t *testing.T) {
 	}
 }
 
-// The cache lets go what came in first when a process takes its memory, and keeps the rest.
+// The cache evicts what came in first when a process takes its memory, and keeps the rest.
 func TestProcessesTakeTheCachesMemory(t *testing.T) {
 	c := caching(1, 4096)
 	l := newLab(t, c)
@@ -104,7 +104,7 @@ func TestProcessesTakeTheCachesMemory(t *testing.T) {
 	near(t, "MiB that came back when the process ended", (n.cache.high-n.cache.low)/mib, room, 1e-9)
 }
 
-// As sar counts it, memory in use is the system's eighth, what processes hold and the cache.
+// As sar counts it, the memory in use is the system's eighth, what processes hold, and the cache.
 func TestMemoryFilled(t *testing.T) {
 	l := newLab(t, caching(2, 4096))
 	l.w.admit(0, 1024*mib)
@@ -122,7 +122,8 @@ func TestMemoryFilled(t *testing.T) {
 	}
 }
 
-// A group whose limit was set has no more of its own files in memory than its process leaves, and takes no more from others.
+// A group whose limit was set keeps no more of its own files in memory than its process leaves, and takes no more from
+// others.
 func TestLimitsBoundAGroupsCache(t *testing.T) {
 	run := func(limit int64) (taken, disk float64) {
 		l := newLab(t, caching(1, 16<<10))
@@ -146,7 +147,7 @@ func TestLimitsBoundAGroupsCache(t *testing.T) {
 	near(t, "MiB of its disk then", disk, 100+400+150, 1e-6)
 }
 
-// A disk that serves little of each stream between two moves of its heads loses more of its transfer.
+// A disk that serves little of each stream between two head movements loses more of its transfer rate.
 func TestDiskRuns(t *testing.T) {
 	rate := func(run float64, seek heddle.Span) float64 {
 		c := cluster(1, 1)

@@ -8,9 +8,9 @@ import (
 	"heddle/workload"
 )
 
-// One map reads 100 MiB and leaves 50; one reduce reads those, merges them on disk and writes 10 MiB three
-// times over. The map's output fits its sort buffer (100 MiB, spilled at 80 %), so it is written once;
-// the reduce's part fits its shuffle buffer (0.8 · 0.7 of 1024 MiB), so it is written once more.
+// One map reads 100 MiB and leaves 50; one reduce reads those, merges them on disk and writes 10 MiB three times over.
+// The map's output fits in its sort buffer (100 MiB, spilled at 80 %), so it is written once. The reduce's part fits in
+// its shuffle buffer (0.8 · 0.7 of 1024 MiB), so it is written once more.
 func TestDiskBytes(t *testing.T) {
 	w := New(Config{Nodes: []NodeSpec{{Total: heddle.Of(8192, 8000)}, {Total: heddle.Of(8192, 8000)}, {Total: heddle.Of(8192, 8000)}}, Params: DefaultParams()})
 	id := w.AddJob(&workload.Job{
@@ -37,8 +37,8 @@ func TestDiskBytes(t *testing.T) {
 	}
 }
 
-// Consumed grows by what Usage says was used meanwhile, the node's processors work as much, and asking for it again changes
-// none of that.
+// Consumed grows by what Usage reports for the same time, the node's processors work as much, and asking for it again
+// changes none of that.
 func TestConsumed(t *testing.T) {
 	l := newLab(t, cluster(2, 1))
 	job := l.w.AddJob(mr("sort", 1, 64, 0))
@@ -70,8 +70,8 @@ func TestConsumed(t *testing.T) {
 	}
 }
 
-// A map that writes 1.5 GB to files of one replica and little else takes its own disk 10 s at 150 MB/s, and
-// no network; replicas on other disks of the same speed, over 118 MB/s of network, take longer.
+// A map that writes 1.5 GB to files with one replica and does little else uses its own disk for 10 s at 150 MB/s, and
+// no network. Replicas on other disks of the same speed, over a network of 118 MB/s, take longer.
 func TestReplicasOfTheOutput(t *testing.T) {
 	run := func(replicas int) float64 {
 		l := newLab(t, cluster(3, 1))

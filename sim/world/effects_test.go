@@ -8,7 +8,7 @@ import (
 	"heddle/workload"
 )
 
-// busy is a map-only job: every map computes for so many seconds on the reference core.
+// busy returns a map-only job whose maps each compute for the given seconds on the reference core.
 func busy(maps int, seconds float64) *workload.Job {
 	j := &workload.Job{}
 	for range maps {
@@ -24,7 +24,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// mapTimes is the mean time of one map a slot on every one of six nodes, read from the node away from it.
+// mapTimes returns the mean time of a map, with one map per slot on each of six nodes; each map reads from the node
+// away places further on.
 func mapTimes(t *testing.T, c Config, slots, away int, told, limit heddle.Resource) float64 {
 	l := newLab(t, c)
 	j := l.w.AddJob(mr("grep", 6*slots, 256, 1))
@@ -156,7 +157,7 @@ func TestMapsSpillAndLeaveTheirOutput(t *testing.T) {
 	if got := l.done[99].Output; got != 0 {
 		t.Errorf("a second attempt of the same map left %d bytes", got)
 	}
-	// A block that does not fit the sort buffer is spilled, read and written again.
+	// A block that does not fit in the sort buffer is spilled, read and written again.
 	small, large := newLab(t, cluster(1, 1)), newLab(t, cluster(1, 1))
 	a := small.w.AddJob(mr("sort", 1, 64, 1))
 	b := large.w.AddJob(mr("sort", 1, 128, 1))
@@ -307,8 +308,8 @@ func TestProcessorSharesAndQuotas(t *testing.T) {
 	near(t, "one thread in four vcores", l.seconds(wide), 10, 1e-6)
 }
 
-// Weights divide a busy core as they were given, 10 to 1, whatever the sizes of the containers; where a core is idle
-// they change nothing, and they lift no quota.
+// Weights divide a busy core as given, 10 to 1, whatever the sizes of the containers. If a core is idle, they change
+// nothing, and they do not lift a quota.
 func TestWeights(t *testing.T) {
 	c := cluster(1, 1)
 	c.Nodes[0].Cores = 1
@@ -331,8 +332,8 @@ func TestWeights(t *testing.T) {
 	near(t, "half a core's quota", l.seconds(capped), 20, 1e-6)
 }
 
-// A heap is fixed when its process starts: a larger limit makes a task no faster, and a smaller one than its heap
-// would hold makes it swap what is above.
+// A heap is fixed when its process starts: a larger limit does not make a task faster, and a limit smaller than what
+// its heap would hold makes it swap the excess.
 func TestHeapIsFixedAtTheStart(t *testing.T) {
 	run := func(started, later int64) float64 {
 		c := cluster(1, 1)
@@ -350,8 +351,8 @@ func TestHeapIsFixedAtTheStart(t *testing.T) {
 	near(t, "lowered by 100 MiB after the start", run(1000, 900), 10*(1+2*100*1048576*15/22.7/150e6), 1e-6)
 }
 
-// A map that sorts collects its heap again and again where its buffer hardly fits: 62 times with 170 MB of heap and
-// a split of 100 MB, never with 250 MB.
+// A map that sorts collects its heap again and again if its buffer hardly fits: 62 times with 170 MB of heap and a
+// split of 100 MB, never with 250 MB.
 func TestSmallHeapsCollect(t *testing.T) {
 	w := New(cluster(1, 1))
 	container := func(heap float64) int64 { return int64(math.Round(heap * 1e6 / 0.8 / (1 << 20))) }
@@ -362,7 +363,7 @@ func TestSmallHeapsCollect(t *testing.T) {
 	}
 }
 
-// Memory in use is what processes hold, whatever their containers' limits.
+// Memory in use is what processes hold, regardless of their containers' limits.
 func TestMemoryUsed(t *testing.T) {
 	l := newLab(t, cluster(1, 1))
 	b := busy(1, 10)
@@ -397,7 +398,8 @@ func TestCostsOfActing(t *testing.T) {
 	near(t, "halved for free", run(free, resize), 18, 1e-6)
 }
 
-// Starting a process computes: four at once on two cores take longer than one, and as long as was measured, 3.4 s and 1.4 s.
+// Starting a process computes: four at once on two cores take longer than one, and take as long as measured, 3.4 s and
+// 1.4 s.
 func TestStart(t *testing.T) {
 	c := cluster(1, 1)
 	c.Nodes[0].Cores = 2

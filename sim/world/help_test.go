@@ -7,7 +7,7 @@ import (
 	"heddle/workload"
 )
 
-// cluster is n equal nodes of 8 cores in racks racks, without the random effects.
+// cluster returns n equal nodes of 8 cores in the given number of racks, without the random effects.
 func cluster(n, racks int) Config {
 	c := Config{Params: DefaultParams(), Effects: AllEffects(), Seed: 1}
 	c.Effects.SlowNodes, c.Effects.Noise, c.Effects.Skew = false, false, false
@@ -17,7 +17,7 @@ func cluster(n, racks int) Config {
 	return c
 }
 
-// mr is a MapReduce job of equal maps of so many MiB, and equal reduces.
+// mr returns a MapReduce job of equal maps of the given MiB, and equal reduces.
 func mr(program string, maps int, mb int64, reduces int) *workload.Job {
 	j := &workload.Job{Program: program, Framework: heddle.MapReduce}
 	for range maps {
@@ -27,7 +27,7 @@ func mr(program string, maps int, mb int64, reduces int) *workload.Job {
 	return j
 }
 
-// A lab runs work in a world and remembers what ended.
+// A lab runs work in a world and records what ended.
 type lab struct {
 	t    *testing.T
 	w    *World
@@ -41,7 +41,7 @@ func newLab(t *testing.T, c Config) *lab {
 
 var oneCore = heddle.Of(1024, 1000)
 
-// start opens a container of a size and limit and runs one task in it.
+// start opens a container with the given size and limit and runs one task in it.
 func (l *lab) start(at heddle.Time, job JobID, kind heddle.Kind, index int, node int, told, limit heddle.Resource, hosts ...heddle.NodeID) heddle.ContainerID {
 	l.last++
 	l.w.Open(at, l.last, job, kind, heddle.NodeID(node), told, limit)
@@ -49,7 +49,7 @@ func (l *lab) start(at heddle.Time, job JobID, kind heddle.Kind, index int, node
 	return l.last
 }
 
-// until collects what ends up to a time, closing containers.
+// until collects what ends up to a time, and closes containers.
 func (l *lab) until(end heddle.Time) {
 	for {
 		t, ok := l.w.Next()
@@ -82,7 +82,7 @@ type nodeBytes struct {
 	bytes int64
 }
 
-// mapOutput says where a job's map output lies, in order of first arrival.
+// mapOutput returns where a job's map output is, ordered by first arrival.
 func (l *lab) mapOutput(j JobID) []nodeBytes {
 	pool := l.w.job(j).pool
 	if pool == nil {

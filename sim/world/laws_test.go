@@ -33,8 +33,8 @@ func TestFillIsMaxMin(t *testing.T) {
 	}
 }
 
-// checkFill verifies what the fill promises: nothing is used beyond its capacity, everyone has at least what
-// equal division gives, and everyone is at the peak or needs something that is used up.
+// checkFill verifies what the fill promises: no resource is used beyond its capacity, every claim has at least what
+// equal division gives, and every claim is at its peak or needs something that is used up.
 func checkFill(t *testing.T, round int, f *fill) {
 	t.Helper()
 	var used, weights [numR]float64
@@ -68,8 +68,8 @@ func checkFill(t *testing.T, round int, f *fill) {
 	}
 }
 
-// What is used is what was demanded: processor time and bytes of every disk, with reads from near and far,
-// writes with replicas, limits and suspensions on the way.
+// What is used is what was demanded: processor time and bytes of every disk, with reads from near and far, writes with
+// replicas, and limits and suspensions along the way.
 func TestConservation(t *testing.T) {
 	conservation(t, false)
 	conservation(t, true) // what waits to be written back is written in the end
@@ -118,7 +118,7 @@ func conservation(t *testing.T, cached bool) {
 	checkIdle(t, l.w)
 }
 
-// checkIdle verifies that nothing is left of work that is over.
+// checkIdle verifies that nothing remains of work that is over.
 func checkIdle(t *testing.T, w *World) {
 	t.Helper()
 	for i := range w.nodes {
@@ -136,7 +136,7 @@ func checkIdle(t *testing.T, w *World) {
 	}
 }
 
-// A shuffle reads from the sources about what the reduces copy: the pool follows the readers with a lag.
+// A shuffle reads from the sources about as much as the reduces copy: the pool follows the readers with a lag.
 func TestShuffleReadsWhatIsCopied(t *testing.T) {
 	l := newLab(t, cluster(6, 1))
 	j := mr("sort", 12, 64, 6)
@@ -166,7 +166,7 @@ func TestShuffleReadsWhatIsCopied(t *testing.T) {
 	checkIdle(t, l.w)
 }
 
-// What a reduce copies from its own node passes no network.
+// What a reduce copies from its own node does not use the network.
 func TestShuffleFromTheOwnNode(t *testing.T) {
 	copying := func(nic float64) float64 {
 		c := cluster(1, 1)
@@ -181,7 +181,7 @@ func TestShuffleFromTheOwnNode(t *testing.T) {
 	near(t, "a reduce on the only node, with a slow network", copying(1e6), copying(1e9), 1e-6)
 }
 
-// history runs a busy little cluster with all effects and writes down what happened.
+// history runs a busy little cluster with all effects and records what happened.
 func history(seed uint64) string {
 	c := cluster(9, 3)
 	c.Effects, c.Seed, c.UplinkBps = AllEffects(), seed, 150e6
@@ -236,7 +236,7 @@ func TestSameCallsSameBytes(t *testing.T) {
 	}
 }
 
-// Nothing ends sooner than the bounds allow.
+// Nothing ends earlier than the bounds allow.
 func TestBoundsHold(t *testing.T) {
 	for _, cached := range []bool{false, true} {
 		c := cluster(6, 2)
@@ -292,7 +292,7 @@ func checkBound(t *testing.T, what string, got float64, shortest heddle.Span, wo
 	}
 }
 
-// A task whose duration is all that is known takes that long on an idle node, with the start of its process.
+// A task of which only the duration is known takes that long on an idle node, including the start of its process.
 func TestGivenDurations(t *testing.T) {
 	l := newLab(t, cluster(1, 1))
 	j := mr("", 1, 64, 1)
@@ -318,7 +318,7 @@ func TestGivenDurations(t *testing.T) {
 	}
 }
 
-// So does a Spark task, in whose duration no process starts.
+// So does a Spark task, whose duration includes no process start.
 func TestGivenDurationsOfSpark(t *testing.T) {
 	l := newLab(t, cluster(1, 1))
 	job := kmeans(1, 1, 0, 0)
@@ -327,7 +327,7 @@ func TestGivenDurationsOfSpark(t *testing.T) {
 	near(t, "a Spark task of 1.5 s", l.pass(0, 1, 1), 1.5, 0.03)
 }
 
-// What is unknown, over or too late is ignored.
+// Calls about what is unknown, over or too late are ignored.
 func TestCrossedCallsAreIgnored(t *testing.T) {
 	l := newLab(t, cluster(2, 1))
 	w := l.w
@@ -362,7 +362,7 @@ func TestCrossedCallsAreIgnored(t *testing.T) {
 	near(t, "after all that, a second of work", l.seconds(3), 1, 1e-6)
 }
 
-// What reduces fetch from other racks takes the uplinks' time, and leaves nothing on them.
+// What reduces fetch from other racks takes time on the uplinks, and leaves nothing on them.
 func TestShuffleCrossesUplinks(t *testing.T) {
 	run := func(uplink float64, home int) float64 {
 		c := cluster(8, 2)
@@ -387,7 +387,7 @@ func TestShuffleCrossesUplinks(t *testing.T) {
 		return last
 	}
 	wide, narrow := run(0, 4), run(20e6, 4)
-	// 256 MiB over 20 MB/s, less framing, beside the write of the second replica.
+	// 256 MiB over 20 MB/s, less framing, in competition with the write of the second replica.
 	if want := 256 * mib / 20e6 / 0.95; narrow < wide+want/2 {
 		t.Errorf("reduces in another rack end at %.1f s over 20 MB/s and %.1f s without limit; the uplink alone takes %.1f s", narrow, wide, want)
 	}

@@ -31,8 +31,8 @@ func TestProgramsAgree(t *testing.T) {
 	}
 }
 
-// A program that is measured under one framework alone needs under the other one what the measured ones need there on average,
-// so that none is for nothing. Only pi, which reads nothing, needs the same under both.
+// A program that is measured under only one framework needs, under the other one, the mean of what the measured ones
+// need there, so that none is free. Only pi, which reads nothing, needs the same under both.
 func TestEveryProgramComputesUnderEitherFramework(t *testing.T) {
 	p := DefaultParams()
 	for name, q := range p.Programs {

@@ -7,7 +7,7 @@ import (
 	"heddle/workload"
 )
 
-// kmeans is a Spark job: a pass that reads parts of so many MiB and caches them, and iterations over them.
+// kmeans returns a Spark job: a pass that reads parts of the given MiB and caches them, and iterations over them.
 func kmeans(parts int, mb, storage int64, iterations int) *workload.Job {
 	s := &workload.SparkJob{Storage: storage}
 	s.Stages = append(s.Stages, workload.Stage{ID: 10, Input: true, Caches: true})
@@ -22,7 +22,8 @@ func kmeans(parts int, mb, storage int64, iterations int) *workload.Job {
 	return &workload.Job{Program: "kmeans", Framework: heddle.Spark, Spark: s}
 }
 
-// pass runs a stage's tasks at once, task i in executor i modulo the count, and returns how long it took.
+// pass runs a stage's tasks at once, task i in executor i modulo the number of executors, and returns how long the
+// stage took.
 func (l *lab) pass(stage, tasks, executors int, hosts ...heddle.NodeID) float64 {
 	from := l.w.now
 	for i := range tasks {
@@ -63,7 +64,7 @@ func TestLaterPassesComeFromMemory(t *testing.T) {
 
 // Partitions of a stage that find no room are computed again in every pass; those that are stored stay.
 func TestPartitionsWithoutRoomAreComputedAgain(t *testing.T) {
-	room := int64(360 << 20) // two of four partitions of 137 MiB
+	room := int64(360 << 20) // for two of four partitions of 137 MiB
 	l := newLab(t, cluster(1, 1))
 	j := l.w.AddJob(kmeans(4, 128, room, 3))
 	l.executors(j, 1, executor)
@@ -85,7 +86,7 @@ func TestPartitionsWithoutRoomAreComputedAgain(t *testing.T) {
 	}
 }
 
-// An executor that ends takes all of its partitions with it, those of no bytes included.
+// An executor that ends takes all of its partitions with it, including empty ones.
 func TestPartitionsEndWithTheirExecutor(t *testing.T) {
 	l := newLab(t, cluster(1, 1))
 	j := l.w.AddJob(kmeans(2, 0, 0, 1))
@@ -101,7 +102,7 @@ func TestPartitionsEndWithTheirExecutor(t *testing.T) {
 	}
 }
 
-// Partitions of another stage give way, the least recently used first, but only where that makes room.
+// Partitions of another stage are evicted, the least recently used first, but only if that makes enough room.
 func TestPartitionsOfOtherStagesGiveWay(t *testing.T) {
 	job := kmeans(3, 128, 420<<20, 0) // room for three partitions of 137 MiB
 	job.Spark.Stages = append(job.Spark.Stages, workload.Stage{ID: 20, Input: true, Caches: true, Tasks: []workload.Task{
@@ -192,7 +193,7 @@ func TestSparkShuffle(t *testing.T) {
 	near(t, "MiB of shuffle files read on one of two nodes", read, 64, 0.05)
 }
 
-// A stage that caches what it read and writes shuffle files does both: what it keeps is not as large as those.
+// A stage that caches what it read and writes shuffle files does both: what it keeps is not as large as what it writes.
 func TestStagesCacheAndShuffle(t *testing.T) {
 	job := kmeans(4, 64, 0, 0)
 	job.Spark.Stages[0].Writes = workload.Shuffle
@@ -214,7 +215,7 @@ func TestStagesCacheAndShuffle(t *testing.T) {
 	near(t, "MiB moved by a disk", l.w.Disk(l.w.now, 0).Requests*l.w.p.RequestBytes/mib, 2*(64+8), 1e-3)
 }
 
-// What a stage writes to the file system has replicas there, although other stages come after it.
+// What a stage writes to the file system has replicas there, even if other stages follow.
 func TestStagesThatWriteFiles(t *testing.T) {
 	job := kmeans(1, 64, 0, 0)
 	job.Spark.Stages[0].Caches, job.Spark.Stages[0].Writes, job.Spark.Stages[0].Tasks[0].Output = false, workload.Files, 32<<20

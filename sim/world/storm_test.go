@@ -8,8 +8,8 @@ import (
 	"heddle/workload"
 )
 
-// A storm calls everything in every order; at the end nothing may be left, and on the way nothing be used
-// beyond what there is.
+// A storm makes all calls in random order. At the end nothing may be left, and on the way nothing may be used beyond
+// what there is.
 func TestStorm(t *testing.T) {
 	for seed := range uint64(40) {
 		storm(t, seed)
@@ -87,7 +87,7 @@ func storm(t *testing.T, seed uint64) {
 	checkIdle(t, w)
 }
 
-// stormWork opens a container and runs something in it, or has it start.
+// stormWork opens a container and runs something in it, or starts its process.
 func stormWork(w *World, rng *rand.Rand, now heddle.Time, c heddle.ContainerID, ids []JobID, jobs []*workload.Job) {
 	k := rng.IntN(len(ids))
 	node, host := heddle.NodeID(rng.IntN(7)), heddle.NodeID(rng.IntN(7))

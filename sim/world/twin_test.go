@@ -19,8 +19,8 @@ type twinTask struct {
 	left, end  float64
 }
 
-// The dumb twin of the world: time goes in small steps, and in each step every node fills its resources
-// drop by drop. It shares no code with the world.
+// A simple twin of the world: time advances in small steps, and in each step every node fills its resources drop by
+// drop. It shares no code with the world.
 type twin struct {
 	p     Params
 	nodes int
@@ -28,7 +28,7 @@ type twin struct {
 	tasks []*twinTask
 }
 
-// needs is what a task takes of a node's resources for the whole of its work.
+// needs returns what a task takes of a node's resources over the whole of its work.
 func (w *twin) needs(t *twinTask, node int) (n [numR]float64) {
 	if node == t.home {
 		n[cpuR] = t.cpu
@@ -56,8 +56,8 @@ func (w *twin) peak(t *twinTask) float64 {
 	return p
 }
 
-// fillNode raises everyone's rate by small steps in proportion to what equal division gives, until each
-// is at its peak or needs something that is used up.
+// fillNode raises all rates by small steps, in proportion to what equal division gives, until each task is at its peak
+// or needs something that is used up.
 func (w *twin) fillNode(node int, here []*twinTask, reserved [numR]float64, streams float64) map[*twinTask]float64 {
 	nic := w.p.NICBps * w.p.NetEfficiency
 	capacity := [numR]float64{2, w.p.DiskBps, nic, nic}
