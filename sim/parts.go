@@ -25,20 +25,6 @@ import (
 // For the processes of masters and executors, only the time when they were up is recorded, not their beginning. It is
 // found by replaying the run until they are up at that time. All nodes are assumed to run on one machine: histories do
 // not tell where a task's other attempts ran.
-//
-// What a task computes is its counter, CPU_MILLISECONDS of MapReduce: the processor time of its processes since the task
-// began in them. Before that its process starts, as Costs say. What is left of the task's time it either computed too,
-// more slowly than it is taken to have, or it waited. The tasks of one kind of one job run the same program, so that is
-// told of them together: where they could have computed more than waits times as much as their counters say in the time
-// they had, they waited; else they computed all along, and their counters say how what they could compute is divided
-// among them.
-//
-// A task that states no processor time is taken to compute as long as it lasts: Spark records that of the task's thread,
-// and not that of Python's processes, which do the work of a Python program.
-//
-// Of masters' and executors' processes the beginning is not recorded, only when they were up: it is found by going
-// through the run until they are up then. All nodes are taken to stand on one machine: histories do not tell where a
-// task's other attempts ran.
 func Parts(w *workload.Workload, c *Costs, loads []Load) []JobParts {
 	p := recorded(w, c)
 	for i := range loads {
