@@ -52,6 +52,7 @@ const (
 type Figures [NumMetrics]float64
 
 // Measure computes the figures of one run.
+//
 // A lower bound on the mean over all jobs says nothing about the mean over some of them. If some jobs did not succeed,
 // the mean of the others is compared with the mean of their own bounds.
 func Measure(r *sim.Result) Figures {

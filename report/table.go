@@ -25,7 +25,7 @@ const (
 	shownDefects = 5
 	gap          = 2  // between columns
 	labelled     = 12 // width of a paragraph's label
-	headed       = 26 // width of a profile's name in columns that need less
+	headed       = 26 // width that a profile's name may take in columns that need less
 )
 
 // Table writes the result for people: metrics as rows, profiles as columns, each value being the mean over seeds

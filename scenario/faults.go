@@ -17,7 +17,7 @@ type FaultKind uint8
 // The faults, in the same order as in the simulator.
 const (
 	NodeLoss      FaultKind = iota // the node dies; it returns after For, or never
-	SlowNode                       // the node runs at Speed of its own, for For or for good
+	SlowNode                       // the node runs at Speed of its own speed, for For or for good
 	SilentNode                     // the node works on, but its heartbeats are lost, for For
 	MasterFailure                  // the master of job Job, if it is running, fails
 	TaskFailure                    // a fraction Rate of the tasks that would succeed fails

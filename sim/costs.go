@@ -35,8 +35,8 @@ type Costs struct {
 
 // A Cost is a piece of work: what it computes, then what it waits for.
 type Cost struct {
-	CPU   float64     `json:"cpu"`   // cores it keeps busy if it has them to itself; 0 = 1
-	Width float64     `json:"width"` // cores it keeps busy where it has them for itself; 0 = 1
+	CPU   float64     `json:"cpu"`   // core-seconds
+	Width float64     `json:"width"` // cores it keeps busy if it has them to itself; 0 = 1
 	Rest  heddle.Span `json:"rest"`
 	After float64     `json:"after"` // core-seconds of the background work that follows, which nothing waits for
 }

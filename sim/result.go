@@ -142,7 +142,7 @@ type TaskResult struct {
 	Granted   heddle.Time
 	Started   heddle.Time // when its process started; workload.NoTime if none ever ran in it
 	Ended     heddle.Time
-	Size      heddle.Resource // as the master was told
+	Size      heddle.Resource // what the application was told
 	Limit     heddle.Resource // the last one enforced: a running container may be resized
 	Status    heddle.ExitStatus
 }

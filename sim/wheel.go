@@ -21,7 +21,7 @@ type wheel struct {
 	reports  slab.Bits
 	roomy    slab.Bits
 	up       slab.Bits
-	telling  int // nodes in reports
+	telling  int // number of nodes in reports
 
 	cycle int64 // of the last heartbeat made
 	last  int32 // its rank; −1 before the first

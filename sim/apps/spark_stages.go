@@ -18,7 +18,7 @@ type stage struct {
 	done      int
 	pending   int // tasks to launch
 	submitted bool
-	cachedBy  int32 // index of the stage whose cached output it reads; or none
+	cachedBy  int32 // index of the stage whose cached output it reads; none if there is none
 	locality
 }
 
