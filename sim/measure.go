@@ -23,8 +23,8 @@ type measure struct {
 	emit    func(name string, value float64)
 }
 
-// A mark is a time, with the memory held and used until then, in MiB·s, and the time that all memory was filled, in
-// seconds.
+// A mark is a time, with the memory held and used until then, in MiB·s, and the time for which all memory would have
+// been filled, in seconds.
 type mark struct {
 	at                   heddle.Time
 	memory, used, filled float64
@@ -143,8 +143,8 @@ func (a *app) begun(c *container, now heddle.Time) {
 	}
 }
 
-// mapDone records the end of a map, which may have ended before and run again. It reports whether this is its first
-// end, and whether no map is missing any more.
+// mapDone records the end of a map, which may have ended before and run again since: first means that it had not ended
+// before, last that no map is missing any more.
 func (a *app) mapDone(now heddle.Time, index int32) (first, last bool) {
 	if a.mapped == nil {
 		a.mapped = slab.NewBits(len(a.job.Maps))

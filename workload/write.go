@@ -114,7 +114,7 @@ func checkSLS(j *Job) error {
 	return nil
 }
 
-// slsOut is a job as the load simulator reads it.
+// The types of a job as the load simulator reads it.
 type (
 	slsOut struct {
 		Type   string    `json:"am.type"`

@@ -38,8 +38,8 @@ type Config struct {
 
 	MapSize, ReduceSize heddle.Resource // of tasks that state no size; zero = 1024 MiB, 1 vcore
 
-	// SlowStart is the fraction of maps that must be done before reduces are asked for, if the job states none; 0 =
-	// 0.05.
+	// SlowStart is the fraction of maps that must be done before reduces are asked for, if the job states none;
+	// 0 = 0.05.
 	SlowStart float64
 
 	RampUpLimit float64 // largest fraction of the job's resources that reduces are ramped up to; 0 = 0.5

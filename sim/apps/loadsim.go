@@ -39,9 +39,10 @@ type loadSim struct {
 // ResourceManager alone, and unregisters at the heartbeat at which it notices the last.
 //
 // As in the original, maps are asked for at priority 20 and reduces at 10, all at the size of the first one, whatever
-// size the other tasks state; containers of no kind are asked for at their own priority and size. A container that
-// failed is asked for again at the next heartbeat, without a limit. Unlike the original, it releases containers that no
-// task needs. As in the original, it sends rows when it asks for something and not again when containers arrive.
+// size the other tasks state; containers of no kind are asked for at their own priority and size. A container that did
+// not end well is asked for again at the next heartbeat, without a limit. Unlike the original, it releases containers
+// that no task needs. As in the original, it sends rows when it asks for something and not again when containers
+// arrive.
 func NewLoadSimulator(job *workload.Job, c Config) Master {
 	c = c.filled()
 	m := &loadSim{

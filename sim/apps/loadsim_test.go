@@ -39,7 +39,7 @@ func TestLoadSimulatorReduces(t *testing.T) {
 	s.beat(Response{Completed: append(ended(heddle.Success, 2), ended(heddle.Aborted, 3)...)}, "")
 	s.beat(Response{Granted: gr(10, heddle.Reduce, heddle.Of(2048, 1000), 0, 4, 2)}, "10:*=2")
 	s.beat(Response{}, "launch:4 launch:5 reduce0.0@4 reduce1.0@5")
-	// A container that failed is asked for again, without a limit.
+	// A container that did not end well is asked for again, without a limit.
 	s.beat(Response{Completed: ended(heddle.Preempted, 5)}, "")
 	s.beat(Response{Granted: gr(10, heddle.Reduce, heddle.Of(2048, 1000), 0, 6, 1)}, "10:*=1")
 	s.beat(Response{Completed: ended(heddle.Success, 4)}, "launch:6 reduce1.1@6")

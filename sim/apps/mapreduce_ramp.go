@@ -8,7 +8,7 @@ import (
 	"heddle"
 )
 
-// preemptionLimit is the largest fraction of the job's resources for which reduces are killed at once.
+// preemptionLimit is the largest fraction of the job's resources that is freed at one time by killing reduces.
 const preemptionLimit = 0.5
 
 // wantReduce queues a reduce; slow start and ramp-up decide when it is asked for.

@@ -22,8 +22,8 @@ func (m *spark) request() {
 	}
 }
 
-// add asks for n more executors. Requests for places that nobody needs now are taken back and made anew, as are
-// requests for anywhere if places are needed.
+// add asks for n more executors. Requests for places that nobody needs now are taken back and made anew, and so are
+// requests for anywhere, as many as there are places needed.
 func (m *spark) add(n int, hints placement) {
 	if len(hints.hosts) == 0 && !slices.ContainsFunc(m.requests, request.placed) {
 		m.ask(request{}, n)

@@ -82,8 +82,8 @@ type Params struct {
 	GCs, GCSplit   float64 // collections with GCHeap, per GCSplit MB of split
 	FullGC         float64
 	// SwapPasses is how often a JVM goes over its memory in a second of work. Derived: once per young collection, of
-	// which terasort made 15 in 22.7 s (measured, 820 MiB heap). The slowdown of a node with o bytes too many is then 1
-	// + 2·o·SwapPasses/DiskBps: each pass writes o out and reads o in.
+	// which terasort made 15 in 22.7 s (measured, 820 MiB heap). A node with o bytes too many then slows down by a factor
+	// of 1 + 2·o·SwapPasses/DiskBps: each pass writes o out and reads o in.
 	SwapPasses float64
 	// DirtyRatio is the fraction of the memory available to files that may wait to be written back; a process that
 	// writes more is throttled to the disk's write rate: vm.dirty_ratio, default 20.
