@@ -10,7 +10,7 @@ type pageCache struct {
 	low, high float64
 }
 
-// holds returns the fraction of the bytes numbered from from to to that is in memory.
+// holds returns the fraction of the bytes between two numbers that is in memory.
 func (c *pageCache) holds(from, to float64) float64 {
 	if from = max(from, 0); from >= to {
 		return 0

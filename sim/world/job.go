@@ -7,8 +7,8 @@ import (
 	"heddle/workload"
 )
 
-// The names of the random streams. Each kind of draw has its own stream, so that one effect does not shift another's
-// numbers.
+// The names of the random streams. Everything random draws from its own stream, so that one effect does not shift
+// another's numbers.
 const (
 	streamLaunch uint64 = 0x6c61756e6368 + iota<<56
 	streamNodes

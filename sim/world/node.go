@@ -168,7 +168,7 @@ func (w *World) hold(i int32, mib int64) {
 	}
 }
 
-// swapping returns the factor by which something slows down on a node that has over MiB more than there is room for.
+// swapping returns the factor by which something slows down on a node whose memory is exceeded by over MiB.
 func (w *World) swapping(n *node, over int64) float64 {
 	if over <= 0 || !w.fx.Memory {
 		return 1

@@ -103,7 +103,7 @@ func (j *job) source(k Work) (partition, bool) {
 	return partition{s, k.Index % int32(len(j.def.Spark.Stages[s].Tasks))}, true
 }
 
-// sources returns, by stage, whose output a stage that reads a cache reads: that of its nearest ancestor that caches.
+// sources returns, for each stage that reads a cache, the stage whose output it reads: its nearest ancestor that caches.
 func sources(stages []workload.Stage) []int32 {
 	out := make([]int32, len(stages))
 	for i := range stages {

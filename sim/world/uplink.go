@@ -112,7 +112,7 @@ func (w *World) crossPool(p *pool) {
 	}
 }
 
-// uncrossPool removes it again.
+// uncrossPool removes what a pool's readers fetch from the uplinks again.
 func (w *World) uncrossPool(p *pool) {
 	for r := range p.in {
 		w.racks[r].in -= p.in[r]
