@@ -110,7 +110,7 @@ func TasksCSV(w io.Writer, c *Comparison) error {
 	})
 }
 
-// table writes a header and the rows of every run; cells begins with profile and seed.
+// table writes a header and the rows of every run; each row begins with profile and seed.
 func (c *Comparison) table(w io.Writer, header []string, run func(*sim.Result, []string, func([]string))) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(header); err != nil {

@@ -236,8 +236,8 @@ func (v *view) bars(r *sim.Result, thin float64) []bar {
 	return out
 }
 
-// takes reports whether the next bar is drawn as part of b: the two are neighbours too narrow to be distinguished, and
-// of one kind unless there is no room for that condition.
+// takes reports whether the next bar is drawn as part of b: the two are neighbours too narrow to be distinguished and,
+// unless there is too little room for that, of the same kind.
 func (b *bar) takes(next bar, thin float64) bool {
 	if thin == ganttMerge && (b.kind != next.kind || b.bad != next.bad) {
 		return false

@@ -47,7 +47,7 @@ func (c *Comparison) gauges(i int, end float64) []panel {
 	return out
 }
 
-// threeDigits writes a number of unknown magnitude with three significant digits.
+// threeDigits writes a number of unknown kind with three significant digits.
 func threeDigits(v float64) string {
 	if math.IsNaN(v) {
 		return none

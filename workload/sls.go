@@ -268,7 +268,7 @@ func (im *importer) slsExpand(j *Job, groups []slsTasks, plain bool) {
 	}
 }
 
-// slsUnknown reports members that the load simulator ignores, so that a misspelled size is noticed.
+// slsUnknown reports members that the load simulator ignores, so that a size spelled differently is noticed.
 func (im *importer) slsUnknown(field string, f fields, known []string) {
 	for _, key := range slices.Sorted(maps.Keys(f)) {
 		if !slices.Contains(known, key) && len(key) <= 80 {
