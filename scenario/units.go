@@ -117,8 +117,8 @@ func parts(s string) (v float64, unit string, ok bool) {
 	return v, m[2], err == nil
 }
 
-// scaled reads a number with a unit. units maps each unit to its value; plain is the value of a missing unit. A value that
-// is not allowed is refused with the text in want.
+// scaled reads a number with a unit. units maps each unit to its value; plain is the value of a missing unit. A value
+// that is not allowed is refused with the text in want.
 func scaled(n ast.Node, units map[string]float64, plain float64, want string, allowed func(float64) bool) (float64, position, error) {
 	s, p, err := scalarText(n, strings.TrimPrefix(want, "wanted "))
 	if err != nil {

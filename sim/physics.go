@@ -42,7 +42,7 @@ type physics interface {
 	cached(a *app) func(apps.Work) heddle.ContainerID
 	// endJob is called when a job is over.
 	endJob(a *app)
-	// manage sets how many containers a master now looks after.
+	// manage sets how many containers a master has looked after so far.
 	manage(now heddle.Time, c *container, n int)
 	// progress returns the progress of the work in a container.
 	progress(now heddle.Time, c *container) (heddle.Phase, float64)
