@@ -1,6 +1,6 @@
-// Package agent is what runs beside a NodeManager and does to running containers what the ResourceManager wants of them.
-// It asks for that and is never called. It acts on containers alone that it has found itself, and on those within the
-// bounds of package api. Where it hears nothing for as long as it was told, every container has its defaults again.
+// Package agent runs beside a NodeManager and applies to running containers what the ResourceManager wants of them. It
+// polls for that and is never called. It acts only on containers that it has found itself, and only within the bounds
+// of package api. If it hears nothing for the time that it was told, it gives every container its defaults again.
 package agent
 
 import (
@@ -26,46 +26,47 @@ import (
 
 const (
 	usualLook = time.Second            // between two looks for containers
-	firstWait = 5 * time.Second        // for an answer, before any said how long
-	grace     = 10 * time.Second       // beyond when an answer is to come
-	apart     = 200 * time.Millisecond // between two requests at least
-	backoff   = 500 * time.Millisecond // after the first that failed, and twice as long after each
-	longest   = 10 * time.Second       // between two that fail
-	askNM     = 10 * time.Second       // between two questions to the NodeManager
-	waitNM    = 5 * time.Second        // for its answer
-	long      = 10 * time.Second       // for what is read of disks: they may hang
-	leave     = time.Second            // for what still goes on when the agent ends
+	firstWait = 5 * time.Second        // timeout for an answer before any has said how long it may take
+	grace     = 10 * time.Second       // how much later than expected an answer may come
+	apart     = 200 * time.Millisecond // minimum time between two requests
+	backoff   = 500 * time.Millisecond // after the first failed request; doubled after each further failure
+	longest   = 10 * time.Second       // maximum time between two failing requests
+	askNM     = 10 * time.Second       // between two requests to the NodeManager
+	waitNM    = 5 * time.Second        // timeout for its answer
+	long      = 10 * time.Second       // for reads from disks, which may hang; then a warning is logged
+	leave     = time.Second            // for goroutines still running when the agent ends
 	maxWish   = 4 << 20                // bytes
 	maxNM     = 16 << 20               // bytes
 )
 
-// A Finder finds the containers that run: see [procs.Finder].
+// A Finder finds the running containers: see [procs.Finder].
 type Finder interface{ Find() []procs.Container }
 
-// A Config is what an agent needs.
+// A Config configures an agent.
 type Config struct {
 	RM      string // URL at which the ResourceManager listens for agents, such as http://127.0.0.1:8039
 	Node    string // host:port of the NodeManager
 	Version string // of Heddle
-	// NMWeb is the URL of the NodeManager's web server. Without it nothing is ever ended that the NodeManager left behind.
+	// NMWeb is the URL of the NodeManager's web server. Without it, containers that the NodeManager left behind are
+	// never ended.
 	NMWeb  string
 	Finder Finder
-	Dirs   []string      // yarn.nodemanager.local-dirs of the NodeManager: map outputs are read there, and how busy their disks are; none for neither
+	Dirs   []string      // yarn.nodemanager.local-dirs of the NodeManager, to read map outputs and how busy the disks are; without any, neither is read
 	Look   time.Duration // between two looks for containers; 0 for a second
 	Groups Actuator
 	Client *http.Client // nil for one without credentials
 	Log    *slog.Logger // nil for none
 }
 
-// An Agent is one that runs.
+// An Agent runs on one node.
 type Agent struct {
 	Config
-	name  string // another one after each start
+	name  string // different after each start
 	state *state
-	files func(*api.Sync, asked) // adds to a report what is asked for
+	files func(*api.Sync, asked) // adds to a report the data from files that was asked for
 }
 
-// New checks a configuration.
+// New checks a configuration and returns an agent for it.
 func New(c Config) (*Agent, error) {
 	urls := map[string]string{"the ResourceManager": c.RM}
 	if c.NMWeb != "" {
@@ -85,24 +86,24 @@ func New(c Config) (*Agent, error) {
 	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Log), files: newReader(c.Dirs, c.Log).read}, nil
 }
 
-// Watch has it told, before Run, when the first frozen container runs again; the zero time is for none.
+// Watch sets a function, before Run, that is told when the first frozen container thaws; the zero time means none.
 func (a *Agent) Watch(thaws func(time.Time)) { a.state.warn = thaws }
 
-// An answer is what became of a request.
+// An answer is the outcome of a request.
 type answer struct {
 	wish *api.Wish
 	err  error
 }
 
-// Run runs the agent until the context ends. Before that, and after it, every container has its defaults.
+// Run runs the agent until the context ends. It gives every container its defaults at the start and at the end.
 func (a *Agent) Run(ctx context.Context) error {
 	if err := a.state.restore(); err != nil {
 		a.Log.Error("at the start", "error", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	answers, known, looks := make(chan answer, 1), make(chan answered, 1), make(chan []procs.Container, 1)
-	asking, busy, looking := false, false, false // the NodeManager, the ResourceManager, for containers
-	looked := false                              // once: before that there is nothing to report
+	asking, busy, looking := false, false, false // in flight: a request to the NodeManager, one to the ResourceManager, a look for containers
+	looked := false                              // at least once: before that there is nothing to report
 	defer func() {
 		cancel()
 		for end := time.After(leave); asking || busy || looking; {
@@ -197,20 +198,20 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 }
 
-// read adds to a report what is asked for of files.
+// read adds to a report the data from files that was asked for.
 func (a *Agent) read(s *api.Sync, of asked) {
 	defer a.slow("reading files of containers")()
 	a.files(s, of)
 }
 
-// slow says so where something takes long, until over is called.
+// slow logs a warning if something takes long, unless over is called before.
 func (a *Agent) slow(what string) (over func() bool) {
 	return time.AfterFunc(long, func() {
 		a.Log.Warn(what+" takes long: a disk of the NodeManager may hang; leases end meanwhile as ever", "seconds", long.Seconds())
 	}).Stop
 }
 
-// sync tells the ResourceManager of the node, and returns what it wants.
+// sync reports on the node to the ResourceManager, and returns what it wants.
 func (a *Agent) sync(ctx context.Context, s *api.Sync, wait time.Duration) answer {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -238,7 +239,7 @@ func (a *Agent) sync(ctx context.Context, s *api.Sync, wait time.Duration) answe
 	return answer{wish: w}
 }
 
-// answered is what the NodeManager said of its containers.
+// answered is the NodeManager's answer about its containers.
 type answered struct {
 	text string
 	err  error
@@ -265,7 +266,7 @@ func (a *Agent) ask(ctx context.Context) answered {
 	return answered{text: string(body)}
 }
 
-// do returns what is answered, if that is a success and no longer than so many bytes.
+// do sends a request and returns the body of the answer if it is a success of at most this many bytes.
 func (a *Agent) do(req *http.Request, most int64) ([]byte, error) {
 	resp, err := a.Client.Do(req)
 	if err != nil {

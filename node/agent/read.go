@@ -15,29 +15,29 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Bounds of what is read for one report. Users choose how many files and processes there are, and the ResourceManager hears
-// nothing meanwhile: all of it has to be over long before a lease ends.
+// Bounds on reading for one report. Users choose how many files and processes there are, and the ResourceManager hears
+// nothing meanwhile: all of it must finish long before a lease ends.
 const (
 	outputsTime = 3 * time.Second // for all map outputs
 	heapsTime   = 3 * time.Second // for all heaps
-	mostProcs   = 16              // processes of a container whose heaps are looked for: those with most memory
+	mostProcs   = 16              // processes of a container whose heaps are looked for: those with the most memory
 )
 
-// part is until when the first of so many that are left may take: each gets an even part of the time, and what it leaves goes
-// to those after it.
+// part returns the deadline of the first of so many remaining items: each gets an even part of the time, and what it
+// does not use goes to those after it.
 func part(end time.Time, left int) time.Time {
 	now := time.Now()
 	return now.Add(end.Sub(now) / time.Duration(left))
 }
 
-// An asked is what is asked for of files. They lie on disks that may hang: nothing that has to be in time waits for them.
+// An asked is the data from files that is asked for. The disks may hang, so nothing urgent waits for these reads.
 type asked struct {
 	outputs []api.App
 	heaps   []procs.Container
 	disks   bool
 }
 
-// asked is what the wish asks for of files.
+// asked returns which data from files the wish asks for.
 func (s *state) asked() (a asked) {
 	if s.wish == nil {
 		return a
@@ -65,8 +65,9 @@ func newReader(dirs []string, log *slog.Logger) *reader {
 	return &reader{log: log, dirs: dirs, sys: "/sys", most: api.MaxOutputs}
 }
 
-// outputs are those of applications that lie here, until a time. Each application gets an even part of that and of how many
-// there may be, so that none keeps the others from being read. What could not be read is in the error.
+// outputs returns the map outputs of these applications on this node, reading until a deadline. Each application gets
+// an even part of the time and of the maximum number, so that none keeps the others from being read. The error says
+// what could not be read.
 func (r *reader) outputs(of []api.App, until time.Time) (list []api.Output, err error) {
 	before := r.apps
 	r.apps = make(map[string]*read.App, len(of))
@@ -91,8 +92,8 @@ func (r *reader) outputs(of []api.App, until time.Time) (list []api.Output, err 
 	return list, err
 }
 
-// heap is what the Java process of a container holds, of the largest one where there are several; not ok where none says so.
-// It looks at the processes that hold most memory, and takes until a time.
+// heap returns the heap of a container's Java process, the largest if there are several; ok is false if no process
+// reports one. It looks at the processes with the most memory, until a deadline.
 func heap(in *read.Heaps, c procs.Container, until time.Time) (h api.Heap, ok bool, err error) {
 	pids, rss, err := largest(c.PID, until)
 	if err != nil {
@@ -113,7 +114,7 @@ func heap(in *read.Heaps, c procs.Container, until time.Time) (h api.Heap, ok bo
 	return h, ok, err
 }
 
-// largest returns the processes of a session that hold most memory, those with most first, and the bytes that all of its
+// largest returns the processes of a session that hold the most memory, largest first, and the bytes that all its
 // processes hold.
 func largest(leader int, until time.Time) (pids []int, rss int64, err error) {
 	if time.Now().After(until) {
@@ -136,7 +137,7 @@ func largest(leader int, until time.Time) (pids []int, rss int64, err error) {
 
 var errNoTime = errors.New("there are more processes than there is time for")
 
-// read adds what is asked for to a report.
+// read adds to a report the data that is asked for.
 func (r *reader) read(into *api.Sync, a asked) {
 	var err error
 	into.Outputs, err = r.outputs(a.outputs, time.Now().Add(outputsTime))

@@ -15,7 +15,7 @@ import (
 	"heddle/node/procs"
 )
 
-// An Actuator does to containers what is wanted of them: see [groups.Groups].
+// An Actuator changes how containers run: see [groups.Groups].
 type Actuator interface {
 	Can() heddle.Caps
 	Adopt(procs.Container) error
@@ -28,54 +28,54 @@ type Actuator interface {
 	RestoreAll() error
 }
 
-// lasting is how long something fails, tried every second, before it counts as what cannot be done. A busy machine may take a
-// while to freeze a container.
+// lasting is how long something has to fail, retried every second, before it is reported as impossible. A busy machine
+// may take a while to freeze a container.
 const lasting = 2 * time.Second
 
-// unfound is how long a container that something is wanted of may be not found before it counts as one to which nothing can be
-// done. One whose files are being fetched has no process yet.
+// unfound is how long a container that has a want may stay unfound before everything wanted of it is reported as
+// impossible. A container whose files are still being fetched has no process yet.
 const unfound = 30 * time.Second
 
-// orphaned is how long a group has no container before the NodeManager is asked whether it may be ended.
+// orphaned is how long a group has to be without a container before the NodeManager is asked whether it may be ended.
 const orphaned = 60 * time.Second
 
-// A state is the agent without its clock and its connection. It goes by what is, not by what happened: what a container
-// has follows from the last wish and the time alone.
+// A state is the agent without its clock and its connection. It depends on the present, not on history: what a
+// container has follows only from the last wish and the time.
 type state struct {
 	groups  Actuator
 	log     *slog.Logger
 	wish    *api.Wish // nil without a lease
 	wants   map[string]wanted
-	lease   time.Time // when the wish ends
+	lease   time.Time // when the wish expires
 	applied uint64
 	held    map[string]*held
-	since   map[string]time.Time // since when a group has no container
-	missing map[string]time.Time // since when something is wanted of a container that is not found
-	now     time.Time            // of the last look
+	since   map[string]time.Time // since when a group has had no container
+	missing map[string]time.Time // since when a container that has a want has not been found
+	now     time.Time            // time of the last look
 	warn    func(thaws time.Time)
-	warned  time.Time // what it was told last
+	warned  time.Time // the last time passed to warn
 }
 
 // A held is a container that was found.
 type held struct {
 	procs.Container
 	adopted bool
-	gone    bool       // it has ended, and its defaults could not be restored yet
-	set     groups.Set // what it was given
-	sure    bool       // and has
-	stuck   bool       // it is frozen, as far as is known, and was given that it is not
-	failed  string     // why it has not what was wanted
-	lacks   []string   // … and what of it
+	gone    bool       // it has ended, but its defaults could not be restored yet
+	set     groups.Set // the last set applied to it
+	sure    bool       // whether set was applied without an error
+	stuck   bool       // as far as is known, it is still frozen although it was told to thaw
+	failed  string     // why the last change failed
+	lacks   []string   // … what could not be done
 	failing time.Time  // … and since when
-	thaws   time.Time  // until when it does not run; zero where it does
+	thaws   time.Time  // until when it is frozen; zero if it runs
 	spent   bool       // it was frozen for as long as was wanted
-	cpu     int64      // milliseconds: it never shrinks
+	cpu     int64      // milliseconds; never decreases
 }
 
 // wanted is what a wish wants of a container.
 type wanted struct {
 	api.Want
-	thaws time.Time // when it runs again, where it is to be frozen
+	thaws time.Time // when it runs again, if it is to be frozen
 }
 
 func (w wanted) set() groups.Set {
@@ -86,7 +86,7 @@ func newState(g Actuator, log *slog.Logger) *state {
 	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, missing: map[string]time.Time{}, warn: func(time.Time) {}}
 }
 
-// take takes in which containers there are.
+// take records which containers there are.
 func (s *state) take(now time.Time, found []procs.Container) {
 	s.now = now
 	here := make(map[string]bool, len(found))
@@ -94,7 +94,7 @@ func (s *state) take(now time.Time, found []procs.Container) {
 		here[c.ID] = true
 		h := s.held[c.ID]
 		if h != nil && (h.gone || h.PID != c.PID || h.Start != c.Start) && s.release(h) {
-			h = nil // it was started once more, or found to have ended too early
+			h = nil // it was started again, or was wrongly taken to have ended
 		}
 		if h == nil {
 			h = &held{}
@@ -139,7 +139,7 @@ func (s *state) release(h *held) bool {
 	return true
 }
 
-// tidy removes groups that are empty, and notes since when others have no container.
+// tidy removes empty groups, and records since when the others have had no container.
 func (s *state) tidy(now time.Time) {
 	listed := map[string]bool{}
 	for _, id := range s.groups.List() {
@@ -157,7 +157,7 @@ func (s *state) tidy(now time.Time) {
 	maps.DeleteFunc(s.since, func(id string, _ time.Time) bool { return !listed[id] })
 }
 
-// miss notes since when containers that something is wanted of are not found.
+// miss records since when containers that have a want have not been found.
 func (s *state) miss(now time.Time) {
 	for id := range s.wants {
 		if _, ok := s.missing[id]; !ok && s.held[id] == nil {
@@ -170,7 +170,7 @@ func (s *state) miss(now time.Time) {
 	})
 }
 
-// orphans are the groups that have had no container for long.
+// orphans returns the groups that have had no container for long.
 func (s *state) orphans(now time.Time) []string {
 	var list []string
 	for id, since := range s.since {
@@ -182,7 +182,7 @@ func (s *state) orphans(now time.Time) []string {
 	return list
 }
 
-// end ends what is left of containers that the NodeManager does not know, by what it answered.
+// end ends the remains of containers that the NodeManager does not know, according to its answer.
 func (s *state) end(now time.Time, known string) {
 	for _, id := range s.orphans(now) {
 		if strings.Contains(known, id) {
@@ -196,7 +196,7 @@ func (s *state) end(now time.Time, known string) {
 	}
 }
 
-// answer takes in what is wanted, and does it.
+// answer records a new wish and applies it.
 func (s *state) answer(now time.Time, w *api.Wish) {
 	s.wish, s.lease = w, now.Add(time.Duration(w.Lease)*time.Millisecond)
 	s.wants = make(map[string]wanted, len(w.Want))
@@ -213,7 +213,7 @@ func (s *state) answer(now time.Time, w *api.Wish) {
 	s.applied = w.Version
 }
 
-// watched has it known when the first frozen container runs again, zero for none.
+// watched passes on when the first frozen container thaws, zero for none.
 func (s *state) watched(thaws time.Time) {
 	if thaws != s.warned {
 		s.warned = thaws
@@ -221,7 +221,7 @@ func (s *state) watched(thaws time.Time) {
 	}
 }
 
-// thaws is when the first frozen container runs again; zero for none.
+// thaws returns when the first frozen container thaws; zero for none.
 func (s *state) thaws() (first time.Time) {
 	for _, h := range s.held {
 		if !h.thaws.IsZero() && (first.IsZero() || h.thaws.Before(first)) {
@@ -253,13 +253,13 @@ func (s *state) carry(now time.Time) {
 	}
 	for _, h := range s.held {
 		if h.stuck {
-			return // the warden knows when it was to run again, and sees to it
+			return // the warden knows when it was to thaw, and sees to it
 		}
 	}
 	s.watched(first)
 }
 
-// target is what a container is to have.
+// target returns what a container is to have.
 func (s *state) target(now time.Time, h *held) groups.Set {
 	want := s.wants[h.ID]
 	set := want.set()
@@ -269,7 +269,7 @@ func (s *state) target(now time.Time, h *held) groups.Set {
 		h.thaws = time.Time{}
 	}
 	if want.Freeze > 0 && !h.spent && now.Before(want.thaws) {
-		if h.thaws.IsZero() || want.thaws.Before(h.thaws) { // no answer makes a freeze longer
+		if h.thaws.IsZero() || want.thaws.Before(h.thaws) { // no answer prolongs a freeze
 			h.thaws = want.thaws
 		}
 		set.Freeze = true
@@ -277,7 +277,8 @@ func (s *state) target(now time.Time, h *held) groups.Set {
 	return set
 }
 
-// give gives a container a set, where it has another, or a bound on memory that what it uses may have outgrown.
+// give applies a set to a container if it has another, or if the set has a memory bound, which memory use may have
+// outgrown.
 func (s *state) give(h *held, set groups.Set) {
 	if h.sure && h.set == set && set.High == 0 {
 		return
@@ -298,7 +299,7 @@ func (s *state) version() uint64 {
 	return s.wish.Version
 }
 
-// noted keeps why something failed, nil where it did not, and logs it when it is new. It reports whether it is.
+// noted records why something failed (nil if it did not), and logs it if it is new. It reports whether it is.
 func (s *state) noted(h *held, err error) bool {
 	text := ""
 	if err == nil {
@@ -307,7 +308,7 @@ func (s *state) noted(h *held, err error) bool {
 		if h.failing.IsZero() {
 			h.failing = s.now
 		}
-		lacks := s.wants[h.ID].set().Needs() // of what was not begun
+		lacks := s.wants[h.ID].set().Needs() // if nothing was begun
 		if failed, ok := errors.AsType[*groups.Failed](err); ok {
 			lacks = failed.What
 		}
@@ -324,7 +325,7 @@ func (s *state) noted(h *held, err error) bool {
 	return true
 }
 
-// due is when there is something to do next without anybody saying so; zero for never.
+// due returns when the next action is due without any event; zero for never.
 func (s *state) due() time.Time {
 	first := s.thaws()
 	if s.wish != nil && (first.IsZero() || s.lease.Before(first)) {
@@ -333,7 +334,7 @@ func (s *state) due() time.Time {
 	return first
 }
 
-// report is what there is to say of the containers, and what is asked for of files.
+// report fills in what there is to say about the containers, and returns which data from files is asked for.
 func (s *state) report(into *api.Sync) asked {
 	into.Can, into.Applied = s.groups.Can().Names(), s.applied
 	into.Containers, into.Failed = []api.Container{}, []api.Failure{}

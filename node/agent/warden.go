@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	lockWait = 5 * time.Second      // for whoever restores before this process may change anything
-	handOver = time.Second          // for the kernel to let go of the lock of an agent that was killed
+	lockWait = 5 * time.Second      // for a warden that still restores, before this process may change anything
+	handOver = time.Second          // for the kernel to release the lock of an agent that was killed
 	tryLock  = 5 * time.Millisecond // between two tries
-	lateThaw = time.Second          // in which an agent has a container run whose freeze has ended
-	noMore   = "done"               // what an agent says to its warden that has restored all defaults
+	lateThaw = time.Second          // within which an agent thaws a container whose freeze has ended
+	noMore   = "done"               // what an agent that has restored all defaults tells its warden
 )
 
-// A Restorer gives every container its defaults, or has it run at least: see [groups.Groups].
+// A Restorer gives every container its defaults, or at least makes it run: see [groups.Groups].
 type Restorer interface {
 	Lock() (bool, error)
 	RestoreAll() error
 	Thaw() error
 }
 
-// Hold makes this process the one that changes the node's containers, and one that the kernel ends last where memory is
-// short. It waits for a warden that restores what another has changed.
+// Hold makes this process the one that changes the node's containers, and one of the last that the kernel kills if
+// memory runs out. It waits for a warden that is restoring what another agent has changed.
 func Hold(g Restorer) error {
 	spare()
 	switch ok, err := lock(g, lockWait); {
@@ -50,12 +50,14 @@ func lock(g Restorer, wait time.Duration) (bool, error) {
 	}
 }
 
-// spare has the kernel end other processes before this one. Where it is not allowed, nothing depends on it.
+// spare makes the kernel kill other processes before this one. Nothing depends on it, so a lack of permission does no
+// harm.
 func spare() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("-999"), 0) }
 
-// Ward is what a warden does: it waits until the agent at the other end of in is gone, and then gives all containers their
-// defaults. Where the agent has said that it did so itself, or another agent runs by then, there is nothing to do. An agent
-// that lives and has a container frozen for longer than it said hangs: the warden has all containers run then.
+// Ward is the warden's main function: it waits until the agent at the other end of in is gone, and then gives all
+// containers their defaults. If the agent has said that it did so itself, or another agent runs by then, there is
+// nothing to do. A live agent that keeps a container frozen for longer than it said hangs: the warden then makes all
+// containers run.
 func Ward(in io.Reader, g Restorer) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	spare()
@@ -85,14 +87,14 @@ func ward(in io.Reader, g Restorer) error {
 			if ok, err := lock(g, handOver); !ok && err == nil {
 				return bad
 			}
-			return errors.Join(bad, g.RestoreAll()) // without a lock as well: that is better than nothing
+			return errors.Join(bad, g.RestoreAll()) // even without the lock: that is better than nothing
 		case <-late:
 			bad = g.Thaw()
 		}
 	}
 }
 
-// lateAfter is when an agent is late that said for how many milliseconds containers stay frozen, never for 0.
+// lateAfter fires when an agent is late that said for how many milliseconds containers stay frozen, never for 0.
 func lateAfter(text string) <-chan time.Time {
 	frozen, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || frozen <= 0 {
@@ -101,9 +103,10 @@ func lateAfter(text string) <-chan time.Time {
 	return time.After(time.Duration(frozen)*time.Millisecond + lateThaw)
 }
 
-// Guard starts a warden with these arguments, and another whenever one ends. Tell tells it when the first frozen container
-// runs again, the zero time for none. Dismiss ends it, and says whether the agent has restored all defaults: where it has not,
-// the warden does as soon as this process has ended. What ends the agent does not end the warden before that.
+// Guard starts a warden with these arguments, and another whenever one ends. Tell tells it when the first frozen
+// container thaws, the zero time for none. Dismiss ends it, and says whether the agent has restored all defaults: if
+// not, the warden does so as soon as this process has ended. Whatever ends the agent does not end the warden before
+// that.
 func Guard(args []string, log *slog.Logger) (tell func(time.Time), dismiss func(restored bool), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := post(args)
@@ -129,7 +132,7 @@ func Guard(args []string, log *slog.Logger) (tell func(time.Time), dismiss func(
 					w.say(noMore)
 				}
 				_ = w.pipe.Close()
-				if done { // else it waits until this process has ended and changes nothing more
+				if done { // otherwise it waits until this process has ended and changes nothing more
 					<-w.ended
 				}
 				return
@@ -138,7 +141,7 @@ func Guard(args []string, log *slog.Logger) (tell func(time.Time), dismiss func(
 	}()
 	tell = func(at time.Time) {
 		select {
-		case <-thaws: // it has not been told of the last one
+		case <-thaws: // the last time has not been passed on yet: drop it
 		default:
 		}
 		thaws <- at
@@ -146,7 +149,7 @@ func Guard(args []string, log *slog.Logger) (tell func(time.Time), dismiss func(
 	return tell, func(restored bool) { done = restored; cancel(); <-over }, nil
 }
 
-// again starts another warden, nil where the context ends before that.
+// again starts another warden, and returns nil if the context ends before that.
 func again(ctx context.Context, args []string, log *slog.Logger) *warden {
 	for {
 		select {
@@ -162,9 +165,9 @@ func again(ctx context.Context, args []string, log *slog.Logger) *warden {
 	}
 }
 
-// A warden is one that was started.
+// A warden is a started warden process.
 type warden struct {
-	pipe  *os.File // it sees its end when this process has none any more
+	pipe  *os.File // the warden sees its end of file once this process no longer holds it
 	ended chan struct{}
 }
 
@@ -185,7 +188,7 @@ func post(args []string) (*warden, error) {
 		return nil, err
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Args[0] = os.Args[0] // it goes by the name of this process
+	cmd.Args[0] = os.Args[0] // it runs under the name of this process
 	cmd.Stdin, cmd.Stderr = r, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
@@ -196,7 +199,7 @@ func post(args []string) (*warden, error) {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // it says itself what was wrong
+		_ = cmd.Wait() // the warden itself prints what was wrong
 		close(ended)
 	}()
 	return &warden{w, ended}, nil

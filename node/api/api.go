@@ -1,7 +1,7 @@
-// Package api is what a node agent and the ResourceManager say to each other: an agent posts a [Sync] to [Path] and gets
-// a [Wish] in return, as JSON. The answer is held back until there is another wish or the time for the next request has
-// come. A wish is whole: what it does not name has the defaults. So a message that is lost, late or repeated does no
-// harm. Fields that a side does not know it passes over.
+// Package api defines the messages between a node agent and the ResourceManager: an agent posts a [Sync] to [Path] and
+// gets a [Wish] in return, as JSON. The answer is delayed until there is another wish or the next request is due. A
+// wish is complete: containers that it does not name have the defaults. So a lost, late or repeated message does no
+// harm. Each side ignores fields that it does not know.
 package api
 
 import (
@@ -12,23 +12,23 @@ import (
 // Path is where the ResourceManager answers agents.
 const Path = "/heddle/v1/node/sync"
 
-// A Sync is what an agent says of its node.
+// A Sync is an agent's report on its node.
 type Sync struct {
 	Node    string   `json:"node"`    // host:port of its NodeManager
-	Agent   string   `json:"agent"`   // another one after each start of the agent
+	Agent   string   `json:"agent"`   // different after each start of the agent
 	Version string   `json:"version"` // of Heddle
 	Can     []string `json:"can"`     // what it can do to containers, by the names of heddle.Caps
 	Applied uint64   `json:"applied"` // the version of the wish that it has carried out; 0 for none
 	// Containers are those that it has found under its NodeManager.
 	Containers []Container `json:"containers"`
-	// Failed are the wishes of Applied that it could not carry out.
+	// Failed lists the wants of the wish Applied that it could not carry out.
 	Failed []Failure `json:"failed"`
-	// Outputs is what map outputs lie on the node of the applications that [Wish.Outputs] names, and Heaps what the
-	// containers hold that [Wish.Heaps] names.
+	// Outputs are the map outputs on the node of the applications in [Wish.Outputs], and Heaps the heaps of the
+	// containers in [Wish.Heaps].
 	Outputs []Output `json:"outputs,omitempty"`
 	Heaps   []Heap   `json:"heaps,omitempty"`
-	// DiskBusy is for how many milliseconds the disks under the NodeManager's local directories were busy since the machine
-	// started, the mean over those disks; 0 where nobody asks or it is not known.
+	// DiskBusy is for how many milliseconds the disks under the NodeManager's local directories were busy since the
+	// machine started, as the mean over those disks; 0 if not asked for or not known.
 	DiskBusy int64 `json:"disk_busy_ms,omitempty"`
 }
 
@@ -38,7 +38,7 @@ type Output struct {
 	Bytes   int64  `json:"bytes"`   // of all partitions
 }
 
-// A Heap is what the Java process of a container holds, in MiB.
+// A Heap is the memory of a container's Java process, in MiB.
 type Heap struct {
 	ID   string `json:"id"`
 	Live int64  `json:"live_mib"` // of its heap: what has been in use for longer
@@ -46,21 +46,21 @@ type Heap struct {
 	RSS  int64  `json:"rss_mib"`  // memory of all of the container's processes
 }
 
-// A Container is what an agent found and measured of one.
+// A Container is what an agent has found and measured of one container.
 type Container struct {
 	ID   string `json:"id"`             // container_…
-	Task string `json:"task,omitempty"` // attempt_… or executor_…, where its arguments say
-	// CPU is the processor time of its processes since it was found, and RSS the memory that they hold: in milliseconds
-	// and MiB, 0 where nobody asks.
+	Task string `json:"task,omitempty"` // attempt_… or executor_…, if its arguments name it
+	// CPU is the processor time of its processes since it was found, in milliseconds, and RSS the memory that they
+	// hold, in MiB; both 0 if not asked for.
 	CPU int64 `json:"cpu_ms"`
 	RSS int64 `json:"rss_mib"`
-	// What it has at the moment, as far as that is not the default.
+	// What it has at the moment, if that is not the default.
 	Parked bool  `json:"parked,omitempty"`
 	Weight int64 `json:"weight,omitempty"` // 0 for the default
 	Frozen bool  `json:"frozen,omitempty"`
 }
 
-// A Failure is a wish for a container that could not be carried out, and why.
+// A Failure says which want for a container could not be carried out, and why.
 type Failure struct {
 	ID    string   `json:"id"`
 	Error string   `json:"error"`
@@ -70,14 +70,14 @@ type Failure struct {
 // A Wish is what the ResourceManager wants of a node.
 type Wish struct {
 	Version uint64 `json:"version"`  // never the same for two wishes
-	Every   int64  `json:"every_ms"` // until the next request at the latest
-	Lease   int64  `json:"lease_ms"` // after so long without an answer everything has the defaults again
+	Every   int64  `json:"every_ms"` // the next request is due by then
+	Lease   int64  `json:"lease_ms"` // after this time without an answer everything has the defaults again
 	Want    []Want `json:"want"`
-	Measure bool   `json:"measure"` // CPU and RSS are asked for
+	Measure bool   `json:"measure"` // whether CPU and RSS are asked for
 	// Outputs are the applications whose map outputs are asked for, and Heaps the containers whose heaps are.
 	Outputs []App    `json:"outputs_of,omitempty"`
 	Heaps   []string `json:"heaps_of,omitempty"`
-	Disks   bool     `json:"disks,omitempty"` // how busy disks are is asked for
+	Disks   bool     `json:"disks,omitempty"` // whether disk busy time is asked for
 }
 
 // An App is an application that has run something on the node.
@@ -86,19 +86,19 @@ type App struct {
 	User string `json:"user"` // who submitted it: its files are in a folder of that name
 }
 
-// A Want is what a container is to have other than the defaults.
+// A Want is how a container is to differ from the defaults.
 type Want struct {
 	ID     string `json:"id"`
-	Park   bool   `json:"park"`   // it gets what nobody else on the node wants
-	Weight int64  `json:"weight"` // its part of busy processors, in hundredths of a virtual core; 0 for the default
-	// Freeze is for how many milliseconds from the answer on it does not run at all: what is left of a freeze that was
-	// told before. It is not frozen again before a wish without. 0 for not.
+	Park   bool   `json:"park"`   // it gets only what nobody else on the node wants
+	Weight int64  `json:"weight"` // its share of busy processors, in hundredths of a virtual core; 0 for the default
+	// Freeze is for how many milliseconds, counted from the answer, it does not run at all: what is left of a freeze
+	// that was sent before. It is not frozen again until a wish without a freeze has come. 0 means no freeze.
 	Freeze int64 `json:"freeze_ms"`
 	Quota  int64 `json:"quota"`    // the most processor time, in thousandths of a core; 0 for no bound
 	High   int64 `json:"high_mib"` // the memory above which its caches are written back and dropped; 0 for no bound
 }
 
-// The bounds that both sides hold each other to.
+// Bounds that each side checks in what the other sends.
 const (
 	MaxContainers = 10_000
 	MaxOutputs    = 20_000

@@ -1,6 +1,6 @@
 package api
 
-// Where an agent gets its certificate: the first with a token, the next with the one that it has.
+// Where an agent gets its certificate: the first with a token, each later one with the certificate that it has.
 const (
 	JoinPath  = "/heddle/v1/node/join"
 	RenewPath = "/heddle/v1/node/renew"
@@ -8,7 +8,7 @@ const (
 
 // A Join asks for a certificate.
 type Join struct {
-	Token   string `json:"token,omitempty"` // what heddle node token printed; of no use at RenewPath
+	Token   string `json:"token,omitempty"` // what heddle node token printed; unused at RenewPath
 	Request []byte `json:"request"`         // a PKCS #10 certificate request in DER whose common name is the node, host:port
 }
 
@@ -17,5 +17,5 @@ type Joined struct {
 	Certificate []byte `json:"certificate"` // in DER
 }
 
-// MaxJoin is how many bytes a Join or a Joined may have.
+// MaxJoin is the maximum size of a Join or a Joined, in bytes.
 const MaxJoin = 64 << 10

@@ -1,5 +1,5 @@
 // Package procs finds the containers of a NodeManager by the pid files that it writes, and the processes of each. It
-// reads files and /proc alone and changes nothing.
+// only reads files and /proc, and changes nothing.
 package procs
 
 import (
@@ -20,24 +20,25 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A Container is one that runs.
+// A Container is a running container.
 type Container struct {
 	ID string // container_…, as YARN writes it
 	// PID is the process that the NodeManager started for it, which leads a session, and Start is when that process
-	// started, in ticks of the clock since the machine did. Both together are never another process.
+	// started, in clock ticks since the machine did. The two together never name another process.
 	PID   int
 	Start uint64
-	Task  string // the task attempt or executor that it runs; "" where its arguments do not say
+	Task  string // the task attempt or executor that it runs; "" if its arguments do not name it
 }
 
 const (
-	// looks is how many rounds a container's arguments are read for its task: it is prepared before it gets them.
+	// looks is in how many rounds a container's arguments are read for its task: while being prepared it does not have
+	// them yet.
 	looks = 15
-	// maxTask is how long a task's name may be, in bytes.
+	// maxTask is the maximum length of a task's name, in bytes.
 	maxTask = 128
 )
 
-// A Finder finds the containers of a NodeManager. It remembers those that it found, so that one process is never taken
+// A Finder finds the containers of a NodeManager. It remembers those that it found, so that it never takes one process
 // for another.
 type Finder struct {
 	dirs  []string
@@ -50,7 +51,7 @@ type found struct {
 	looked int
 }
 
-// New returns a Finder that reads these folders, each of which is one of yarn.nodemanager.local-dirs.
+// New returns a Finder that reads these folders, each one of yarn.nodemanager.local-dirs.
 func New(dirs []string) (*Finder, error) {
 	if len(dirs) == 0 {
 		return nil, errors.New("no folder to find containers in: want those of yarn.nodemanager.local-dirs")
@@ -67,11 +68,11 @@ func New(dirs []string) (*Finder, error) {
 	return &Finder{dirs: dirs, fs: fs, known: map[string]*found{}}, nil
 }
 
-// Find returns the containers that run, by id. What it cannot read of a container is for the next call.
+// Find returns the running containers, by id. A container that it cannot read is left to the next call.
 func (f *Finder) Find() []Container {
 	here := map[string]*found{}
 	for _, dir := range f.dirs {
-		// A pattern that is a constant below a folder does not fail.
+		// A constant pattern below a folder does not fail.
 		files, _ := filepath.Glob(filepath.Join(quote(dir), "nmPrivate", "application_*", "container_*", "container_*.pid"))
 		for _, file := range files {
 			id := strings.TrimSuffix(filepath.Base(file), ".pid")
@@ -92,9 +93,10 @@ func (f *Finder) Find() []Container {
 	return list
 }
 
-// look returns the container of a pid file, nil where it does not run. Whoever may write the file may write any number there,
-// and a number may have come to another process: a process is a container's that has the container's id in its environment,
-// as the NodeManager has it start. One of another namespace, such as Docker's, is left to whoever made that.
+// look returns the container of a pid file, or nil if it does not run. Whoever may write the file may write any number
+// there, and a number may have been reused by another process: a process belongs to a container only if it has the
+// container's id in its environment, as the NodeManager starts it. A process in another namespace, such as Docker's, is
+// left to whatever made that.
 func (f *Finder) look(id, file string) *found {
 	pid, err := read(file)
 	if err != nil {
@@ -105,7 +107,7 @@ func (f *Finder) look(id, file string) *found {
 	switch {
 	case c != nil && c.PID == pid && leads && c.Start == start:
 	case c != nil && c.PID == pid && !leads && !f.exists(pid) && f.goesOn(pid):
-		// The leader is gone and others of its session are not: no other process gets a number that names a session.
+		// The leader is gone but others of its session are not: no other process gets a number that names a session.
 	case leads && f.isOf(pid, id):
 		c = &found{Container: Container{ID: id, PID: pid, Start: start}}
 	default:
@@ -134,7 +136,7 @@ func read(file string) (pid int, err error) {
 	return pid, err
 }
 
-// leader returns when a process started, and whether it leads its session and lives.
+// leader returns when a process started, and whether it is alive and leads its session.
 func (f *Finder) leader(pid int) (start uint64, leads bool) {
 	p, err := f.fs.Proc(pid)
 	if err != nil {
@@ -153,7 +155,7 @@ func (f *Finder) exists(pid int) bool {
 	return err == nil && alive(s)
 }
 
-// isOf reports whether a process says that it is a container's, and is in the namespace of process numbers that this one is in.
+// isOf reports whether a process claims to be a container's, and is in the same pid namespace as this one.
 func (f *Finder) isOf(pid int, id string) bool {
 	p, err := f.fs.Proc(pid)
 	if err != nil {
@@ -167,19 +169,19 @@ func (f *Finder) isOf(pid int, id string) bool {
 	return err == nil && len(status.NSpids) <= 1
 }
 
-// goesOn reports whether a process of a session lives. Where that cannot be seen it is taken to.
+// goesOn reports whether any process of a session is alive. If that cannot be seen, it is assumed.
 func (f *Finder) goesOn(leader int) bool {
 	pids, err := Session(leader)
 	return len(pids) > 0 || err != nil
 }
 
-// Tick is how long a tick of the clock of /proc is, on every Linux that Go runs on.
+// Tick is the length of a clock tick in /proc, on every Linux that Go runs on.
 const Tick = 10 * time.Millisecond
 
-// alive reports whether a process is more than the remains of one.
+// alive reports whether a process is not a zombie or dead.
 func alive(s procfs.ProcStat) bool { return s.State != "Z" && s.State != "X" }
 
-// Started returns when a process started, in ticks of the clock since the machine did, and whether it lives.
+// Started returns when a process started, in clock ticks since the machine did, and whether it is alive.
 func Started(pid int) (start uint64, ok bool) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -189,7 +191,7 @@ func Started(pid int) (start uint64, ok bool) {
 	return s.Starttime, err == nil && alive(s)
 }
 
-// Session returns the processes that live of a session, by the number of its leader. It fails where nobody can see them.
+// Session returns the live processes of a session, by its leader's number. It fails if they cannot be listed.
 func Session(leader int) ([]int, error) {
 	all, err := procfs.AllProcs()
 	if err != nil {
@@ -204,14 +206,14 @@ func Session(leader int) ([]int, error) {
 	return pids, nil
 }
 
-// Use is what processes use.
+// Use is the resource use of processes.
 type Use struct {
-	CPU  time.Duration // of them and of those of their children that ended
+	CPU  time.Duration // including their children that have ended
 	RSS  int64         // bytes
-	Anon int64         // the bytes among RSS that no file is behind
+	Anon int64         // the bytes of RSS that are not backed by a file
 }
 
-// Measure adds up what processes use. Those that end meanwhile do not count.
+// Measure adds up the use of processes. Those that end meanwhile do not count.
 func Measure(pids []int) (sum Use) {
 	for _, pid := range pids {
 		p, err := procfs.NewProc(pid)
@@ -231,7 +233,7 @@ func Measure(pids []int) (sum Use) {
 	return sum
 }
 
-// Ending reports whether a process has been told to end and has not seen it yet, as one that is frozen.
+// Ending reports whether a process has been told to end and has not seen it yet, such as a frozen one.
 func Ending(pid int) bool {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {
@@ -259,8 +261,8 @@ var (
 	executor = regexp.MustCompile(`\s--executor-id\s+["']?(\w+)`)
 )
 
-// Task returns what task the arguments of a container's process name: a MapReduce attempt, or a Spark executor as
-// executor_ and its number. It is "" where they name none.
+// Task returns the task that the arguments of a container's process name: a MapReduce attempt, or a Spark executor as
+// executor_ and its number. It is "" if they name none.
 func Task(args []string) string {
 	text := strings.Join(args, " ")
 	task := attempt.FindString(text)
@@ -273,7 +275,7 @@ func Task(args []string) string {
 	return task
 }
 
-// quote returns a pattern that matches a path alone.
+// quote returns a pattern that matches only this path.
 func quote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
