@@ -23,10 +23,10 @@ import (
 
 const (
 	mib    = 1 << 20
-	period = 100_000 // microseconds, over which a quota holds
+	period = 100_000 // microseconds; the period of a quota
 )
 
-// A base is what a container has when nobody wants anything of it.
+// A base is what a container has by default.
 type base struct {
 	Weight uint64 `json:"weight"` // cpu.shares or cpu.weight
 	Idle   int64  `json:"idle"`   // cpu.idle, of version 2
@@ -35,10 +35,10 @@ type base struct {
 	High   string `json:"high"`   // memory.high, of version 2
 }
 
-// ownBase is that of the groups that are made here. A weight of 0 stands for that of a virtual core.
+// ownBase is the base of groups made here. A weight of 0 stands for that of one virtual core.
 var ownBase = base{Quota: -1, Period: period, High: "max"}
 
-// kept is what it takes to give a container its defaults again, where that is not to be seen in the tree of groups.
+// kept is what is needed to give a container its defaults again, if the tree of groups does not show it.
 type kept struct {
 	Dir    string `json:"dir"` // the NodeManager's group; "" for a session that has none
 	V2     bool   `json:"v2"`  // it is of version 2
@@ -68,7 +68,7 @@ func (g *Groups) keep(b *box) error {
 	if err := os.MkdirAll(g.run, 0o700); err != nil {
 		return err
 	}
-	// Whoever reads it sees the whole of it or nothing.
+	// Readers see the complete file or none.
 	if err := os.WriteFile(g.file(b.ID)+".new", text, 0o600); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (g *Groups) keep(b *box) error {
 	return nil
 }
 
-// recall takes the defaults of a container from what an earlier process wrote down, where that is about the same.
+// recall takes the defaults of a container from what an earlier process wrote down, if that is about the same container.
 func (g *Groups) recall(b *box) {
 	k, err := g.read(g.file(b.ID))
 	if err == nil && k.Leader == b.PID && k.Start == b.Start && b.yarns == (k.Dir != "") {
@@ -98,7 +98,7 @@ func (g *Groups) read(file string) (k kept, err error) {
 	return k, nil
 }
 
-// inTree reports whether all that is done to a container is to be seen in groups below the parents.
+// inTree reports whether groups below the parents show everything that is done to a container.
 func (g *Groups) inTree(b *box) bool {
 	return !b.yarns && (b.dirs[""] != "" || b.dirs["cpu"] != "" && b.dirs["freezer"] != "")
 }
@@ -110,7 +110,7 @@ func (g *Groups) forget(id string) error {
 	return nil
 }
 
-// eachKept calls for each container of which something was kept, and forgets those that have ended.
+// eachKept calls do for each container with a kept file, and removes the files of those that have ended.
 func (g *Groups) eachKept(do func(kept) error) error {
 	files, bad := os.ReadDir(g.run)
 	if errors.Is(bad, fs.ErrNotExist) {
@@ -138,7 +138,7 @@ func (g *Groups) eachKept(do func(kept) error) error {
 
 func (k *kept) session() session { return session{k.Leader, k.Start} }
 
-// restore gives a container the defaults that were kept of it.
+// restore gives a container its kept defaults.
 func (k kept) restore() error {
 	var err error
 	switch {
@@ -150,7 +150,7 @@ func (k kept) restore() error {
 	return errors.Join(err, k.session().stop(false), k.session().idle(false))
 }
 
-// A Failed is what could not be done to a container, and why.
+// A Failed says what could not be done to a container, and why.
 type Failed struct {
 	ID   string
 	What heddle.Caps
@@ -159,12 +159,12 @@ type Failed struct {
 
 func (f *Failed) Error() string { return f.ID + ": " + f.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (f *Failed) Unwrap() error { return f.Err }
 
 const ofProcessors = heddle.Parks | heddle.Weighs | heddle.Bounds
 
-// Needs is what a node must be able to do for a Set.
+// Needs returns what a node must be able to do for a Set.
 func (s Set) Needs() (can heddle.Caps) {
 	if s.Park {
 		can |= heddle.Parks
@@ -184,9 +184,9 @@ func (s Set) Needs() (can heddle.Caps) {
 	return can
 }
 
-// Apply gives a container what a Set says, all of it that can be done. Of each thing that cannot it says why, in a [*Failed].
-// What could not be undone counts as set still, and is undone by another Apply or by Release. What a group had that is gone is
-// undone.
+// Apply gives a container as much of a Set as can be done. For everything else it returns the reasons in a [*Failed].
+// What could not be undone still counts as set, and another Apply or Release undoes it. What a group had that no longer
+// exists counts as undone.
 func (g *Groups) Apply(id string, s Set) error {
 	b := g.boxes[id]
 	if b == nil {
@@ -212,7 +212,7 @@ func (g *Groups) Apply(id string, s Set) error {
 	if was.Freeze && !s.Freeze && note(heddle.Freezes, g.freeze(b, false)) { // nothing keeps it from running again
 		b.set.Freeze = true
 	}
-	if s.Freeze { // while it still gets the processors that it needs for that
+	if s.Freeze { // while it still gets the processors that freezing needs
 		note(heddle.Freezes, g.freeze(b, true))
 	}
 	if note(s.Needs()&ofProcessors, g.processors(b, s, was.Park)) {
@@ -227,7 +227,7 @@ func (g *Groups) Apply(id string, s Set) error {
 	return nil
 }
 
-// freeze has a container not run, or run again.
+// freeze freezes or thaws a container.
 func (g *Groups) freeze(b *box, frozen bool) error {
 	switch {
 	case b.dirs[""] != "":
@@ -245,11 +245,11 @@ func (g *Groups) freeze(b *box, frozen bool) error {
 	return session{b.PID, b.Start}.stop(frozen)
 }
 
-// freezing is how long a group of version 2 is waited for to stop. A process that waits for a disk stops when it has what it
-// waits for: whoever looks again then finds it frozen.
+// freezing is how long to wait until a group of version 2 is frozen. A process that waits for a disk stops once it has
+// what it waits for: a later check then finds it frozen.
 const freezing = 200 * time.Millisecond
 
-// freezeV2 has a group of version 2 not run, or run again.
+// freezeV2 freezes or thaws a group of version 2.
 func freezeV2(dir string, frozen bool) error {
 	if !frozen {
 		return cgroups.WriteFile(dir, "cgroup.freeze", "0")
@@ -272,7 +272,7 @@ func config() *cgroups.Cgroup {
 	return &cgroups.Cgroup{Resources: &cgroups.Resources{SkipDevices: true}}
 }
 
-// processors sets what a container gets of processors; parked says whether it may be parked now.
+// processors sets a container's share of the processors; parked says whether it may be parked now.
 func (g *Groups) processors(b *box, s Set, parked bool) error {
 	want := b.base
 	if s.Quota > 0 {
@@ -312,7 +312,7 @@ func (g *Groups) processors(b *box, s Set, parked bool) error {
 	return bad
 }
 
-// memory sets from which use of memory on caches are dropped.
+// memory sets the memory use above which caches are dropped.
 func (g *Groups) memory(b *box, s Set) error {
 	dir := b.dirs[""]
 	if dir == "" {
@@ -323,7 +323,7 @@ func (g *Groups) memory(b *box, s Set) error {
 	}
 	high := b.base.High
 	if s.High > 0 {
-		anon := procs.Measure(b.pids()).Anon // less than 1.2 times what they hold besides files would stall its processes
+		anon := procs.Measure(b.pids()).Anon // with less than 1.2 times its anonymous memory its processes would stall
 		high = strconv.FormatInt(max(s.High, (anon+anon/5+mib-1)/mib)*mib, 10)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "memory.high")); err != nil && s.High == 0 {
@@ -340,7 +340,7 @@ func writeHigh(dir, high string) error {
 	return m.Set(&cgroups.Resources{SkipDevices: true, Unified: map[string]string{"memory.high": high}})
 }
 
-// writeV1 sets what a group of version 1 has of processors.
+// writeV1 sets the share of the processors of a group of version 1.
 func (b base) writeV1(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return err
@@ -356,7 +356,7 @@ func (b base) writeV1(dir string) error {
 	return m.Set(r)
 }
 
-// writeV2 sets what a group of version 2 has of processors.
+// writeV2 sets the share of the processors of a group of version 2.
 func (b base) writeV2(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return err
@@ -372,13 +372,13 @@ func (b base) writeV2(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "cpu.idle")); err == nil {
 		r.CPUIdle = &b.Idle
 		if b.Idle == 1 {
-			r.CpuWeight = 0 // an idle group has no weight, and takes none
+			r.CpuWeight = 0 // an idle group has no weight, and accepts none
 		}
 	}
 	return m.Set(r)
 }
 
-// restoreV2 is writeV2, and the use of memory from which caches are dropped as well.
+// restoreV2 does what writeV2 does, and also sets the memory use above which caches are dropped.
 func (b base) restoreV2(dir string) error {
 	err := b.writeV2(dir)
 	if _, none := os.Stat(filepath.Join(dir, "memory.high")); none == nil {
@@ -387,7 +387,7 @@ func (b base) restoreV2(dir string) error {
 	return err
 }
 
-// readV1 reads what a group of version 1 has.
+// readV1 reads the settings of a group of version 1.
 func readV1(dir string) (b base, err error) {
 	weight, err := number(dir, "cpu.shares")
 	if err != nil {
@@ -401,7 +401,7 @@ func readV1(dir string) (b base, err error) {
 	return base{Weight: uint64(weight), Quota: quota, Period: uint64(per), High: "max"}, err
 }
 
-// readV2 reads what a group of version 2 has.
+// readV2 reads the settings of a group of version 2.
 func readV2(dir string) (b base, err error) {
 	weight, err := number(dir, "cpu.weight")
 	if err != nil {

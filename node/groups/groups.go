@@ -1,9 +1,9 @@
-// Package groups changes how the processes of containers run: their part of busy processors, a bound on processor time,
-// whether they run at all, and how much memory they keep. It does so through control groups of version 1 or 2 where
-// there are any, else through signals and the scheduling of threads. It never bounds memory hard, and never ends a
-// process but with [Groups.Kill].
+// Package groups changes how the processes of containers run: their share of busy processors, a bound on processor time,
+// whether they run at all, and how much memory they keep. It uses control groups of version 1 or 2 if there are any,
+// otherwise signals and the scheduling of threads. It never sets a hard memory limit, and ends processes only in
+// [Groups.Kill].
 //
-// What it changes can be undone by another process at any time: see [Groups.RestoreAll].
+// Another process can undo its changes at any time: see [Groups.RestoreAll].
 package groups
 
 import (
@@ -26,42 +26,42 @@ import (
 	"heddle/node/procs"
 )
 
-// A Set is what a container has other than its defaults. The zero Set is the defaults.
+// A Set is how a container differs from its defaults. The zero Set means the defaults.
 type Set struct {
-	Park   bool  // it gets what nobody else on the node wants
-	Weight int64 // its part of busy processors, in hundredths of a virtual core; 0 for the default
+	Park   bool  // it gets only what nobody else on the node wants
+	Weight int64 // its share of busy processors, in hundredths of a virtual core; 0 for the default
 	Freeze bool  // it does not run at all
 	Quota  int64 // the most processor time, in thousandths of a core; 0 for no bound
 	High   int64 // the memory above which its caches are dropped, in MiB; 0 for no bound
 }
 
-// Options say which node's containers these are.
+// Options say which node's containers these are, and where to keep things.
 type Options struct {
 	Node string // host:port of its NodeManager
-	// Parent is the control group that holds those of its containers, relative to where a hierarchy is mounted. ""
-	// means heddle/<node>, or on version 2 with systemd a scope of its own.
+	// Parent is the control group above those of its containers, relative to where a hierarchy is mounted. "" means
+	// heddle/<node>, or on version 2 with systemd a scope of its own.
 	Parent string
-	// Run is a folder that is empty after a start of the machine. It holds what it takes to undo changes outside of
-	// Parent. "" means /run/heddle, or heddle in $XDG_RUNTIME_DIR for who is not root.
+	// Run is a folder that is empty after the machine starts. It holds what is needed to undo changes outside of Parent.
+	// "" means /run/heddle, or heddle in $XDG_RUNTIME_DIR for users other than root.
 	Run string
 	Log *slog.Logger
 }
 
-// Groups are the containers of a node. Its methods are not for concurrent use.
+// Groups are the containers of a node. It is not safe for concurrent use.
 type Groups struct {
 	how    how
 	name   string            // of the node, as part of a path
-	v1     map[string]string // where the parent is in the hierarchies "cpu" and "freezer" of version 1
-	v2     string            // where it is in that of version 2
+	v1     map[string]string // the parent in the hierarchies "cpu" and "freezer" of version 1
+	v2     string            // the parent in the hierarchy of version 2
 	scope  bool              // systemd is to make v2
-	mounts map[string]string // where the hierarchies are that existing groups may be in, by controller; "" for version 2
+	mounts map[string]string // where the hierarchies that may have existing groups are mounted, by controller; "" for version 2
 	run    string
 	log    *slog.Logger
 	boxes  map[string]*box
-	parks  bool // by scheduling, where there are no groups: what is parked can be unparked
+	parks  bool // without groups, by scheduling: what is parked can be unparked
 }
 
-// how is which means a node has.
+// how is the means that a node has.
 type how int
 
 const (
@@ -70,18 +70,18 @@ const (
 	byV2
 )
 
-// A box is a container that was adopted.
+// A box is an adopted container.
 type box struct {
 	procs.Container
-	dirs  map[string]string // its groups by "cpu" and "freezer"; "" is that of version 2
-	yarns bool              // the NodeManager made its group: no process is moved, and nothing made in it
+	dirs  map[string]string // its groups by "cpu" and "freezer"; "" is the one of version 2
+	yarns bool              // the NodeManager made its group: no process is moved, and no group is made in it
 	base  base
 	set   Set
-	// kept says that what it takes to undo changes is on the disk.
+	// kept says whether what is needed to undo changes is on disk.
 	kept bool
 }
 
-// Open finds out what the machine has. It changes nothing.
+// Open finds out what the machine supports. It changes nothing.
 func Open(o Options) (*Groups, error) {
 	if o.Node == "" {
 		return nil, errors.New("node: want host:port of the NodeManager, got nothing")
@@ -122,8 +122,8 @@ func Open(o Options) (*Groups, error) {
 	return g, nil
 }
 
-// Prepare makes the group that holds those of the containers. Where that is not allowed, signals are used instead, and
-// the log says so.
+// Prepare makes the parent of the containers' groups. If that is not allowed, signals are used instead, and the log says
+// so.
 func (g *Groups) Prepare() error {
 	if err := os.MkdirAll(g.run, 0o700); err != nil {
 		return fmt.Errorf("the defaults of containers have no place: %w", err)
@@ -176,7 +176,7 @@ func (g *Groups) makeV2() error {
 	return enable(dir)
 }
 
-// enable gives the groups below one the controllers. Only that of processors is needed.
+// enable enables the controllers for the groups below one. Only the one for processors is required.
 func enable(dir string) error {
 	_ = cgroups.WriteFile(dir, "cgroup.subtree_control", "+memory") // what needs it says so
 	if err := cgroups.WriteFile(dir, "cgroup.subtree_control", "+cpu"); err != nil {
@@ -185,7 +185,7 @@ func enable(dir string) error {
 	return nil
 }
 
-// Can returns what can be done to containers here, after Prepare.
+// Can returns what can be done to containers here. Call it after Prepare.
 func (g *Groups) Can() heddle.Caps {
 	switch {
 	case g.how == byV2:
@@ -203,7 +203,8 @@ func (g *Groups) Can() heddle.Caps {
 	return heddle.Freezes
 }
 
-// Lock makes this the one process that changes the node's containers, until it ends. It reports whether no other is.
+// Lock makes this the only process that changes the node's containers, until it ends. It returns false if another one has
+// the lock.
 func (g *Groups) Lock() (bool, error) {
 	if err := os.MkdirAll(g.run, 0o700); err != nil {
 		return false, err
@@ -221,7 +222,7 @@ func (g *Groups) Lock() (bool, error) {
 	return true, nil // the kernel closes it
 }
 
-// Adopt has a container's processes run in a group of their own, or finds the one that its NodeManager made for it.
+// Adopt moves a container's processes into a group of their own, or finds the one that its NodeManager made for it.
 func (g *Groups) Adopt(c procs.Container) error {
 	if g.boxes[c.ID] != nil {
 		return nil
@@ -288,7 +289,7 @@ func (g *Groups) adoptV2(b *box) error {
 	return gather(b.PID, own)
 }
 
-// existing returns the group that a process is in, if that has the name of its container.
+// existing returns the group of a process, if it is named after its container.
 func (g *Groups) existing(pid int, controller, id string) (string, error) {
 	all, err := cgroups.ParseCgroupFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -303,7 +304,7 @@ func (g *Groups) existing(pid int, controller, id string) (string, error) {
 	return "", nil
 }
 
-// gather moves a session into a group, until none of it is outside.
+// gather moves a session into a group, until no process is outside.
 func gather(leader int, dir string) error {
 	const most = 100
 	for range most {
@@ -328,7 +329,7 @@ func gather(leader int, dir string) error {
 	return fmt.Errorf("its processes start others faster than they can be moved to %s: %d passes were not enough", dir, most)
 }
 
-// pids are the processes of a container.
+// pids returns the processes of a container.
 func (b *box) pids() []int {
 	for _, controller := range []string{"", "freezer", "cpu"} {
 		if dir := b.dirs[controller]; dir != "" {
@@ -337,11 +338,11 @@ func (b *box) pids() []int {
 			}
 		}
 	}
-	pids, _ := procs.Session(b.PID) // what nobody can see is not measured
+	pids, _ := procs.Session(b.PID) // processes that cannot be seen are not measured
 	return pids
 }
 
-// Measure returns what the processes of a container use.
+// Measure returns the resource use of a container's processes.
 func (g *Groups) Measure(id string) procs.Use {
 	b := g.boxes[id]
 	if b == nil {
@@ -362,7 +363,7 @@ func (g *Groups) Ending(id string) bool {
 	return b != nil && slices.ContainsFunc(b.pids(), procs.Ending)
 }
 
-// Release gives a container its defaults again and forgets it. Its group goes when it is empty.
+// Release gives a container its defaults again and forgets it. Its group is removed once it is empty.
 func (g *Groups) Release(id string) error {
 	b := g.boxes[id]
 	if b == nil {
@@ -377,7 +378,7 @@ func (g *Groups) Release(id string) error {
 	return g.remove(id)
 }
 
-// own are the groups that a container has or would have below the parents.
+// own returns the groups that a container has, or would have, below the parents.
 func (g *Groups) own(id string) []string {
 	var dirs []string
 	for _, parent := range g.parents() {
@@ -397,7 +398,7 @@ func (g *Groups) parents() []string {
 	return dirs
 }
 
-// Known reports whether an agent of the node was on this machine: there is the folder that it keeps defaults in, or its group.
+// Known reports whether an agent of the node was on this machine: its folder for defaults, or its group, exists.
 func (g *Groups) Known() bool {
 	return slices.ContainsFunc(append(g.parents(), g.run), func(dir string) bool {
 		_, err := os.Stat(dir)
@@ -405,7 +406,7 @@ func (g *Groups) Known() bool {
 	})
 }
 
-// remove removes the groups of a container where they are empty, and what was kept of it.
+// remove removes the groups of a container if they are empty, and its kept file.
 func (g *Groups) remove(id string) error {
 	for _, dir := range g.own(id) {
 		switch err := unix.Rmdir(dir); {
@@ -417,7 +418,7 @@ func (g *Groups) remove(id string) error {
 	return g.forget(id)
 }
 
-// List returns the containers that have groups of their own, by id, also those that were not adopted by this process.
+// List returns the containers that have groups of their own, by id, including those that this process did not adopt.
 func (g *Groups) List() []string {
 	var list []string
 	for _, parent := range g.parents() {
@@ -435,7 +436,7 @@ func (g *Groups) List() []string {
 	return slices.Compact(list)
 }
 
-// Kill ends all processes in the groups that a container has of its own.
+// Kill ends all processes in a container's own groups.
 func (g *Groups) Kill(id string) error {
 	var bad error
 	for _, dir := range g.own(id) {
@@ -457,8 +458,8 @@ func (g *Groups) Kill(id string) error {
 	return bad
 }
 
-// RestoreAll gives every container of the node its defaults again, those first that do not run. It goes by what is on
-// the machine, not by what this process did.
+// RestoreAll gives every container of the node its defaults again, frozen ones first. It goes by the state of the
+// machine, not by what this process did.
 func (g *Groups) RestoreAll() error {
 	bad := g.Thaw()
 	for _, id := range g.List() {
@@ -478,7 +479,7 @@ func (g *Groups) RestoreAll() error {
 	return nil
 }
 
-// Thaw has every container of the node run that does not, and changes nothing else. It goes by what is on the machine, as
+// Thaw thaws every frozen container of the node, and changes nothing else. It goes by the state of the machine, as
 // RestoreAll does.
 func (g *Groups) Thaw() error {
 	var bad error
@@ -495,7 +496,7 @@ func (g *Groups) Thaw() error {
 	}))
 }
 
-// gone takes it as done where there is no group any more.
+// gone treats a group that no longer exists as success.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) {
 		return nil
@@ -503,7 +504,7 @@ func gone(err error) error {
 	return err
 }
 
-// thaw has a group run, whatever version it is of.
+// thaw thaws a group of either version.
 func thaw(dir string) error {
 	var bad error
 	for file, value := range map[string]string{"freezer.state": "THAWED", "cgroup.freeze": "0"} {
@@ -514,8 +515,8 @@ func thaw(dir string) error {
 	return bad
 }
 
-// weightV1 is a weight as cpu.shares, of which a virtual core has 1024.
+// weightV1 converts a weight to cpu.shares, of which a virtual core has 1024.
 func weightV1(weight int64) uint64 { return uint64(min(max(weight*1024/api.DefaultWeight, 2), 262144)) }
 
-// weightV2 is a weight as cpu.weight.
+// weightV2 converts a weight to cpu.weight.
 func weightV2(weight int64) uint64 { return uint64(min(max(weight, 1), 10_000)) }

@@ -17,20 +17,20 @@ import (
 
 const (
 	slice    = "heddle.slice"   // the unit of systemd that holds the scopes of nodes
-	unitTime = 10 * time.Second // for systemd to start one
+	unitTime = 10 * time.Second // for systemd to start a unit
 )
 
-// unit is the name of the node's scope.
+// unit returns the name of the node's scope.
 func (g *Groups) unit() string { return "heddle-containers-" + g.name + ".scope" }
 
-// systemd reports whether it runs the machine.
+// systemd reports whether systemd runs the machine.
 func systemd() bool {
 	info, err := os.Stat("/run/systemd/system")
 	return err == nil && info.IsDir()
 }
 
-// makeScope has systemd make the node's scope, and leave alone what is in it. A process that sleeps keeps it when no
-// container runs, and when the agent is started anew.
+// makeScope makes systemd create the node's scope and leave its content alone. A sleeping process keeps the scope while
+// no container runs or the agent is restarted.
 func (g *Groups) makeScope() error {
 	if _, err := os.Stat(g.v2); err != nil {
 		holder := exec.Command("sleep", "infinity")
@@ -44,7 +44,8 @@ func (g *Groups) makeScope() error {
 			return fmt.Errorf("systemd does not start %s: %w", g.unit(), err)
 		}
 	}
-	// A group with processes of its own gives those below it no controllers. An agent that was killed may have left one.
+	// A group with processes of its own gives no controllers to those below it. A killed agent may have left such
+	// processes.
 	inner := filepath.Join(g.v2, "holder")
 	if err := os.MkdirAll(inner, 0o755); err != nil {
 		return err
@@ -64,7 +65,7 @@ func (g *Groups) startScope(pid int) error {
 		return err
 	}
 	defer bus.Close()
-	_ = bus.ResetFailedUnitContext(ctx, g.unit()) // one that has failed would be in the way; mostly there is none
+	_ = bus.ResetFailedUnitContext(ctx, g.unit()) // a failed unit would be in the way; usually there is none
 	result := make(chan string, 1)
 	_, err = bus.StartTransientUnitContext(ctx, g.unit(), "fail", []dbus.Property{
 		dbus.PropDescription("Containers of a NodeManager, held by heddle node agent"),

@@ -13,13 +13,13 @@ import (
 	"heddle/node/procs"
 )
 
-// A session is a container where there are no control groups.
+// A session is a container without control groups.
 type session struct {
 	leader int
-	start  uint64 // of the leader, in ticks of the clock since the machine did
+	start  uint64 // of the leader, in clock ticks since the machine started
 }
 
-// pids are the processes of the session, none where another has its number.
+// pids returns the processes of the session, none if its number has been reused.
 func (s session) pids() ([]int, error) {
 	if start, ok := procs.Started(s.leader); ok && start != s.start {
 		return nil, nil
@@ -27,7 +27,7 @@ func (s session) pids() ([]int, error) {
 	return procs.Session(s.leader)
 }
 
-// stop has the session not run, or run again. A process that starts meanwhile is met in another pass.
+// stop stops or continues the session. Another pass catches processes that start meanwhile.
 func (s session) stop(stopped bool) error {
 	signal := unix.SIGCONT
 	if stopped {
@@ -55,7 +55,7 @@ func (s session) stop(stopped bool) error {
 	}
 }
 
-// signal sends a signal to a process of the session, and never to another that gets its number meanwhile.
+// signal sends a signal to a process of the session, and never to another one that gets its number meanwhile.
 func (s session) signal(pid int, signal unix.Signal) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -68,8 +68,8 @@ func (s session) signal(pid int, signal unix.Signal) error {
 	return unix.PidfdSendSignal(fd, signal, nil, 0)
 }
 
-// idle has the threads of the session run only when a processor has nothing else to do, or as usual again. Threads
-// inherit it, so that it is done when a pass has met none that is otherwise.
+// idle makes the threads of the session run only when a processor has nothing else to do, or normally again. Threads
+// inherit this, so the work is done once a pass has found no thread to change.
 func (s session) idle(idle bool) error {
 	policy, other := uint32(unix.SCHED_NORMAL), uint32(unix.SCHED_IDLE)
 	if idle {
@@ -111,8 +111,8 @@ func (s session) idle(idle bool) error {
 		"%d passes were not enough", s.leader, most)
 }
 
-// unparks reports whether this process may have threads run as usual again that it made idle. Whoever is not root may not
-// where RLIMIT_NICE does not allow it, and would park for good.
+// unparks reports whether this process may make threads normal again that it has made idle. Without root this needs
+// RLIMIT_NICE; otherwise parking could never be undone.
 func unparks() bool {
 	done := make(chan bool)
 	go func() {
@@ -122,7 +122,7 @@ func unparks() bool {
 	return <-done
 }
 
-// unparked makes this thread idle, and reports whether it runs as usual again.
+// unparked makes this thread idle, and reports whether it can be made normal again.
 func unparked() bool {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Limits of what is looked at for one application.
+// Limits for one application.
 const (
 	maxEntries = 20_000 // names in a local directory
-	maxName    = 64     // bytes of an attempt's name: four numbers and what is between them
-	maxSaid    = 8      // files that are named in an error
+	maxName    = 64     // bytes in an attempt's name: four numbers and what is between them
+	maxSaid    = 8      // files named in an error
 )
 
-// An App reads what NodeManagers keep of one application on this node. It is not safe for concurrent use.
+// An App reads the map outputs of one application on this node. It is not safe for concurrent use.
 type App struct {
 	dirs   []string
 	folder string // in each of them
@@ -28,7 +28,7 @@ type App struct {
 	seen   map[string]output // by attempt
 }
 
-// output is what is remembered of a file: while time and size are the same it is not read again.
+// output caches what was read from a file: while time and size stay the same it is not read again.
 type output struct {
 	dir  string // of all outputs
 	time time.Time
@@ -36,23 +36,23 @@ type output struct {
 	said Output
 }
 
-// An Output is the output of a map that lies on this node.
+// An Output is the output of a map on this node.
 type Output struct {
 	Attempt string // attempt_1700000000000_0001_m_000000_0
-	Bytes   int64  // of all partitions: they are compressed where the job has it so
+	Bytes   int64  // of all partitions: compressed if the job compresses map outputs
 }
 
-// NewApp returns what reads of an application in the local directories of a NodeManager (yarn.nodemanager.local-dirs). The
-// user is the one who submitted it: whoever may write there may put what looks like an application of another one's into
-// their own folder.
+// NewApp returns an App for the local directories of a NodeManager (yarn.nodemanager.local-dirs). The user is the one who
+// submitted the application: anyone who may write there could put what looks like another user's application into their
+// own folder.
 func NewApp(dirs []string, user string, id ids.App) *App {
 	return &App{dirs: dirs, folder: path.Join("usercache", user, "appcache", id.String()), id: id}
 }
 
-// Outputs returns what the maps of a MapReduce job have written and not yet been rid of, by attempt: so many outputs at most,
-// and those that it comes to before a time. A file that it has returned before is read again only if its time or its size is
-// another one, so that the next call comes to more of them. The error says what could not be read: what it does not name is
-// there.
+// Outputs returns what the maps of a MapReduce job have written and not yet removed, by attempt: at most this many
+// outputs, and only those that it gets to before a deadline. A file that it has returned before is read again only if its
+// time or size has changed, so that the next call gets further. The error says what could not be read; the result has
+// everything that the error does not name.
 func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	seen := map[string]output{}
 	var wrong problems
@@ -86,7 +86,7 @@ func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	return out, wrong.err()
 }
 
-// output reads one output, or remembers it.
+// output reads one output, or returns it from the cache.
 func (a *App) output(root *os.Root, name string) (output, error) {
 	file := name + "/file.out.index"
 	info, err := root.Stat(file)
@@ -109,8 +109,8 @@ func (a *App) output(root *os.Root, name string) (output, error) {
 	return o, nil
 }
 
-// isMap reports whether this is the name of an attempt of one of the maps. One with zeros without end is not: it would be
-// kept, and told.
+// isMap reports whether this is the name of an attempt of one of the maps. A name padded with endless zeros is not: it
+// would be stored and reported.
 func (a *App) isMap(name string) bool {
 	if len(name) > maxName {
 		return false
@@ -119,8 +119,8 @@ func (a *App) isMap(name string) bool {
 	return ok && !reduce && app == a.id
 }
 
-// each visits the folder of outputs in each local directory that has it, with the names in it, until a time or
-// until a visit wants no more.
+// each visits the output folder in each local directory that has one, with the names in it, until a deadline or until a
+// visit wants no more.
 func (a *App) each(wrong *problems, until time.Time, visit func(root *os.Root, list []string) (more bool)) {
 	for _, dir := range a.dirs {
 		if late(wrong, until, dir) {
@@ -147,7 +147,7 @@ func (a *App) each(wrong *problems, until time.Time, visit func(root *os.Root, l
 	}
 }
 
-// late reports whether it is later than a time, and has it said where there is more to read.
+// late reports whether the deadline has passed, and if so records that there is more to read.
 func late(wrong *problems, until time.Time, where string) bool {
 	if !time.Now().After(until) {
 		return false
@@ -156,20 +156,20 @@ func late(wrong *problems, until time.Time, where string) bool {
 	return true
 }
 
-// problems are what went wrong with some files while others were read.
+// problems collects what went wrong with some files while others were read.
 type problems struct {
 	said []error
 	more int
 }
 
-// add counts an error in. What is not there is none: files come and go.
+// add records an error. A missing file is none: files come and go.
 func (p *problems) add(err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.put(err)
 	}
 }
 
-// put counts any error in.
+// put records any error.
 func (p *problems) put(err error) {
 	if len(p.said) < maxSaid {
 		p.said = append(p.said, err)

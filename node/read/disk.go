@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The file stat of a block device, as Documentation/block/stat.rst of Linux has it: numbers on one line.
+// The file stat of a block device, as in Linux's Documentation/block/stat.rst: numbers on one line.
 const (
-	ioTicks = 9       // which one is the milliseconds in which there was I/O in flight
-	maxBusy = 1 << 40 // milliseconds; kernels begin anew after 1<<32
+	ioTicks = 9       // index of the milliseconds in which I/O was in flight
+	maxBusy = 1 << 40 // milliseconds; kernels wrap around after 1<<32
 )
 
-// DiskBusy returns for how long the disks under some directories were busy since the machine started: the mean over
-// those disks, each of which counts once, however many of its partitions there are. It is 0 where there are none: a directory may lie on a filesystem without one,
-// such as overlay or tmpfs. Solid-state disks do not count: they serve many requests at a time, and for how long one was busy does
-// not say how much of it is in use. sys is where sysfs is, /sys. The error says what could not be read: the mean is that of the
-// others.
+// DiskBusy returns for how long the disks under some directories were busy since the machine started, as the mean over
+// those disks. Each disk counts once, however many of its partitions there are. The result is 0 if there are none: a
+// directory may be on a filesystem without a disk, such as overlay or tmpfs. Solid-state disks do not count: they serve
+// many requests at a time, so busy time does not say how much of one is in use. sys is where sysfs is, /sys. The error
+// says what could not be read: the mean is that of the others.
 func DiskBusy(sys string, dirs []string) (time.Duration, error) {
 	var (
 		wrong  problems
@@ -43,7 +43,7 @@ func DiskBusy(sys string, dirs []string) (time.Duration, error) {
 		file := filepath.Join(device, "stat")
 		data, err := os.ReadFile(file)
 		if err != nil {
-			wrong.add(err) // what is no block device has no such file
+			wrong.add(err) // only block devices have this file
 			continue
 		}
 		busy, err := parseStat(data)
@@ -60,7 +60,7 @@ func DiskBusy(sys string, dirs []string) (time.Duration, error) {
 	return time.Duration(sum/n) * time.Millisecond, wrong.err()
 }
 
-// deviceOf is the folder of a block device, of a partition that of its disk.
+// deviceOf returns the folder of a block device, or for a partition that of its disk.
 func deviceOf(sys string, dev uint64) string {
 	device := filepath.Join(sys, "dev", "block", fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev)))
 	real, err := filepath.EvalSymlinks(device)
@@ -73,7 +73,7 @@ func deviceOf(sys string, dev uint64) string {
 	return real
 }
 
-// rotates reports whether a device is a disk that rotates, or nobody knows.
+// rotates reports whether a device is a rotating disk, or may be as far as is known.
 func rotates(device string) bool {
 	data, err := os.ReadFile(filepath.Join(device, "queue", "rotational"))
 	return err != nil || string(bytes.TrimSpace(data)) != "0"

@@ -1,8 +1,8 @@
-// Package read reads what the files of a node say of its containers: how much output its maps hold, and what the heap
-// of a Java process holds. Of its disks it reads how long they were busy. Nothing is read but when a caller asks.
+// Package read reads from a node's files how much output the maps of its containers have written, what the heap of a Java
+// process holds, and how long its disks were busy. It reads only when called.
 //
-// Most of these files are their users' to write, and an agent may have all rights. So links lead nowhere outside of the
-// folder that is searched, what is no regular file is not opened, and bytes, numbers and the time that it takes are bounded.
+// Users can write most of these files, and an agent may run as root. So links lead nowhere outside the folder that is
+// searched, only regular files are opened, and the bytes, the numbers and the time taken are bounded.
 package read
 
 import (
@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// load returns a regular file of at most so many bytes.
+// load returns the content of a regular file of at most this many bytes.
 func load(root *os.Root, name string, most int64) ([]byte, error) {
 	where := func() string { return root.Name() + "/" + name }
 	regular := func(info fs.FileInfo) error {
@@ -33,7 +33,7 @@ func load(root *os.Root, name string, most int64) ([]byte, error) {
 	if err := regular(info); err != nil {
 		return nil, err
 	}
-	// It may be another one by now: the opening of a pipe would wait for its writer.
+	// By now it may be another file: opening a pipe would wait for its writer.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, at(root, err)
@@ -53,7 +53,7 @@ func load(root *os.Root, name string, most int64) ([]byte, error) {
 	return data[:n], nil
 }
 
-// names returns what a folder has, in no order and up to a number.
+// names returns the names in a folder, unordered and up to a maximum number.
 func names(root *os.Root, most int) ([]string, error) {
 	f, err := root.Open(".")
 	if err != nil {
@@ -70,5 +70,5 @@ func names(root *os.Root, most int) ([]string, error) {
 	return list, nil
 }
 
-// at says in which folder something went wrong. Of a root's error only the path below it is known.
+// at adds the folder to an error. A root's error has only the path below it.
 func at(root *os.Root, err error) error { return fmt.Errorf("in %s: %w", root.Name(), err) }

@@ -13,27 +13,28 @@ import (
 	"time"
 )
 
-// Limits of what is looked at in folders /tmp, where any user may put names.
+// Limits for folders /tmp, where any user may create names.
 const (
-	maxTmp     = 100_000 // names in one
-	tmpBatch   = 256     // names that are read at a time
-	maxOwned   = 16      // folders of one user in one that are kept
-	maxFolders = 16_384  // folders in all that are kept
+	maxTmp     = 100_000 // names in one folder
+	tmpBatch   = 256     // names read at a time
+	maxOwned   = 16      // folders kept of one user in one folder
+	maxFolders = 16_384  // folders kept in all
 	perfFolder = "hsperfdata_"
 )
 
-// Heaps reads what Java processes on this machine say of their heaps. What a folder /tmp has it lists once, for all processes
-// that have it as theirs: so it is for processes that are looked at about the same time. It is not safe for concurrent use.
+// Heaps reads what Java processes on this machine report about their heaps. It lists each folder /tmp once, for all
+// processes that share it: so use one Heaps only for processes read at about the same time. It is not safe for concurrent
+// use.
 type Heaps struct {
 	proc string // where processes are
 	tmps map[inode]*tmp
 	kept int // folders
 }
 
-// NewHeaps returns one that has looked at nothing yet.
+// NewHeaps returns a Heaps that has read nothing yet.
 func NewHeaps() *Heaps { return &Heaps{proc: "/proc", tmps: map[inode]*tmp{}} }
 
-// An inode is what a folder is, by whatever name.
+// An inode identifies a folder, whatever its name.
 type inode struct{ dev, ino uint64 }
 
 // A tmp is what was found in a folder /tmp.
@@ -42,11 +43,13 @@ type tmp struct {
 	err     error               // why some may be missing
 }
 
-// Of returns what a Java process says of its heap, by its number here. The process has no work of it. One that says nothing
-// (-XX:-UsePerfData, -XX:+PerfDisableSharedMem), or is gone, is [fs.ErrNotExist]. Names in its /tmp are looked at until a time.
+// Of returns what a Java process reports about its heap, by its number on this machine. This costs the process nothing.
+// If the process reports nothing (-XX:-UsePerfData, -XX:+PerfDisableSharedMem) or is gone, the error is [fs.ErrNotExist].
+// Names in its /tmp are read until a deadline.
 //
-// The file is /tmp/hsperfdata_<user>/<pid>, with the process's own /tmp, number and user's name, which in a container are
-// others than here. So any folder will do that belongs to the one who runs the process, as the file has to.
+// The file is /tmp/hsperfdata_<user>/<pid>, with the process's own /tmp, number and user name, which in a container
+// differ from those outside. So any folder will do that belongs to the user who runs the process, who must also own the
+// file.
 func (h *Heaps) Of(pid int, until time.Time) (Heap, error) {
 	said, err := h.of(pid, until)
 	if err != nil {
@@ -79,7 +82,7 @@ func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
 		file := name + "/" + strconv.Itoa(inside)
 		info, err := folder.Stat(file)
 		if err != nil {
-			continue // another process's
+			continue // of another process
 		}
 		if owner, ok := info.Sys().(*syscall.Stat_t); !ok || owner.Uid != uid {
 			continue
@@ -101,7 +104,7 @@ func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
 		"-XX:-UsePerfData or -XX:+PerfDisableSharedMem: %w", inside, uid, folder.Name(), fs.ErrNotExist)
 }
 
-// list returns what is in a folder /tmp, which it looks up where it has not done so.
+// list returns the content of a folder /tmp, and reads it if that has not been done.
 func (h *Heaps) list(root *os.Root, until time.Time) (*tmp, error) {
 	info, err := root.Stat(".")
 	if err != nil {
@@ -121,7 +124,7 @@ func (h *Heaps) list(root *os.Root, until time.Time) (*tmp, error) {
 	return t, nil
 }
 
-// fill looks up what is in a folder /tmp.
+// fill reads the content of a folder /tmp.
 func (h *Heaps) fill(t *tmp, root *os.Root, until time.Time) error {
 	f, err := root.Open(".")
 	if err != nil {
@@ -162,7 +165,8 @@ func (h *Heaps) fill(t *tmp, root *os.Root, until time.Time) error {
 	return nil
 }
 
-// perfOwner is the user who owns a folder of hsperfdata files; not ok for what is none. A Java process does not take a link.
+// perfOwner returns the owner of a folder of hsperfdata files; ok is false if it is no such folder. Java processes do not
+// follow a link.
 func perfOwner(root *os.Root, name string) (uid uint32, ok bool) {
 	if !strings.HasPrefix(name, perfFolder) {
 		return 0, false
@@ -178,7 +182,7 @@ func perfOwner(root *os.Root, name string) (uid uint32, ok bool) {
 	return owner.Uid, true
 }
 
-// status returns the number that a process knows itself by, and the user who runs it.
+// status returns the number that a process has in its own namespace, and the user who runs it.
 func status(dir string, pid int) (inside int, uid uint32, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, "status"))
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// The format of file.out.index, which Hadoop's SpillRecord writes: for each partition where it starts, its length as it was,
-// and its length in the file, which is compressed and has a checksum; at the end the CRC-32 of all that. The numbers are
-// big-endian and have eight bytes each.
+// The format of file.out.index, which Hadoop's SpillRecord writes: for each partition its start, its raw length, and its
+// length in the file, which is compressed and has a checksum; at the end the CRC-32 of all that. The numbers are
+// big-endian, of eight bytes each.
 const (
 	partBytes = 24
 	sumBytes  = 8
@@ -18,7 +18,7 @@ const (
 	maxIndex  = maxParts*partBytes + sumBytes
 )
 
-// ParseIndex reads file.out.index and returns how many bytes the output of a map has, of all partitions together, as reduces
+// ParseIndex reads file.out.index and returns the size in bytes of a map's output, all partitions together, as reduces
 // copy them.
 func ParseIndex(data []byte) (int64, error) {
 	n := (len(data) - sumBytes) / partBytes

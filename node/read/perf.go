@@ -10,36 +10,37 @@ import (
 	"time"
 )
 
-// A Heap is what a Java process says of its heap in the file that jstat reads too. Sizes are in bytes. They lag: with G1 by
-// up to what was allocated since the last collection, with others by moments. G1 also counts some bytes too many.
+// A Heap is what a Java process reports about its heap in the file that jstat reads too. Sizes are in bytes. They lag:
+// with G1 by up to what was allocated since the last collection, with other collectors by moments. G1 also counts a few
+// bytes too many.
 type Heap struct {
 	Used      int64
-	Committed int64 // what the process has of the system for it, used or not
-	Max       int64 // what it may come to: -Xmx
-	// Live is what has been in use for longer, or was at some time: what the last full collection left where the parallel
-	// collector says so, else all that is in the oldest generation. With a collector without generations it is Used.
+	Committed int64 // what the process has from the system for it, used or not
+	Max       int64 // its maximum size: -Xmx
+	// Live is what has been in use for longer, or was at some time: what the last full collection left if the parallel
+	// collector says so, otherwise everything in the oldest generation. For a collector without generations it is Used.
 	Live int64
-	// Young, Full and Concurrent are what jstat has as YGC, FGC and CGC. Each collector counts in its own way: Shenandoah's
-	// cycles are full ones.
+	// Young, Full and Concurrent are jstat's YGC, FGC and CGC. Each collector counts in its own way: Shenandoah's cycles
+	// are full ones.
 	Young, Full, Concurrent Collections
 }
 
-// Collections are those of one kind since the process was started.
+// Collections are those of one kind since the process started.
 type Collections struct {
 	Count int64
 	Time  time.Duration // in which the process did nothing else
 }
 
-// The format of hsperfdata, version 2, as perfMemory.hpp and perfData.hpp of the JDK have it: a head, and entries with a
-// head, a name and a value each. After the magic comes the byte order of all else.
+// The format of hsperfdata, version 2, as defined by the JDK's perfMemory.hpp and perfData.hpp: a head, then entries with
+// a head, a name and a value each. After the magic comes the byte order of everything else.
 const (
 	perfMagic   = 0xcafec0c0
 	perfMajor   = 2
 	perfHead    = 32
 	entryHead   = 20
 	maxPerf     = 1 << 20 // bytes; a JDK makes 32 KiB unless -XX:PerfDataMemorySize says otherwise
-	maxSize     = 1 << 49 // bytes of a part of a heap: two of them, in MiB, are less than 1<<31
-	generations = 2       // the young and the old one; the whole heap is the old one where there are none
+	maxSize     = 1 << 49 // bytes in a part of a heap: two of them, in MiB, are less than 1<<31
+	generations = 2       // young and old; without generations the whole heap is the old one
 	collectors  = 3
 )
 
@@ -57,7 +58,7 @@ func ParsePerf(data []byte) (Heap, error) {
 	return h, nil
 }
 
-// entries visits the entries of a file that are one number, or a text. What it hands on is not copied.
+// entries visits the entries of a file that are one number or a text. The arguments of visit are not copied.
 func entries(data []byte, visit func(name []byte, number int64, text []byte)) error {
 	if len(data) < perfHead || binary.BigEndian.Uint32(data) != perfMagic {
 		return fmt.Errorf("it does not begin with %#x and a head of %d bytes", uint32(perfMagic), perfHead)
@@ -98,20 +99,20 @@ func entries(data []byte, visit func(name []byte, number int64, text []byte)) er
 	return nil
 }
 
-// ended returns what stands before the first zero byte.
+// ended returns what precedes the first zero byte.
 func ended(b []byte) []byte {
 	before, _, _ := bytes.Cut(b, []byte{0})
 	return before
 }
 
-// perf is what is taken of a file.
+// perf is what is extracted from a file.
 type perf struct {
 	used, committed, max [generations]int64
 	count, ticks         [collectors]int64
 	frequency            int64 // ticks in a second
 	live                 int64 // after the last full collection
-	apart                bool  // each generation has a maximum of its own
-	said                 bool  // there was something of a generation
+	apart                bool  // each generation has its own maximum
+	said                 bool  // there was an entry about a generation
 	err                  error
 }
 
@@ -121,7 +122,7 @@ var (
 	ofSpace      = []byte("space.")
 )
 
-// take takes one entry.
+// take processes one entry.
 func (p *perf) take(name []byte, number int64, text []byte) {
 	if rest, ok := bytes.CutPrefix(name, ofGeneration); ok {
 		if g, of, ok := numbered(rest, generations); ok {
@@ -148,13 +149,13 @@ func (p *perf) take(name []byte, number int64, text []byte) {
 	case "sun.gc.policy.name":
 		switch string(text) {
 		case "Copy:MSC", "ParScav:MSC", "ParNew:CMS":
-			p.apart = true // other collectors move the border: each generation may come to the whole heap
+			p.apart = true // other collectors move the border: each generation may grow to the whole heap
 		}
 	}
 }
 
-// generation takes an entry of a generation, or of one of its spaces. Capacities of spaces say with Shenandoah what is
-// reserved.
+// generation processes an entry of a generation, or of one of its spaces. Capacities of spaces are not used: with
+// Shenandoah they say what is reserved.
 func (p *perf) generation(g int, of, name []byte, number int64) {
 	if rest, ok := bytes.CutPrefix(of, ofSpace); ok {
 		if _, kind, ok := numbered(rest, 10); ok && string(kind) == "used" {
@@ -171,7 +172,7 @@ func (p *perf) generation(g int, of, name []byte, number int64) {
 	}
 }
 
-// size returns a size that can be one, or keeps an error.
+// size returns a size if it is in range, or records an error.
 func (p *perf) size(name []byte, number int64) int64 {
 	if number < 0 || number > maxSize {
 		if p.err == nil {
@@ -182,7 +183,7 @@ func (p *perf) size(name []byte, number int64) int64 {
 	return number
 }
 
-// numbered cuts a digit and a dot off. The digit is below a bound.
+// numbered cuts off a digit, which must be less than below, and a dot.
 func numbered(b []byte, below int) (int, []byte, bool) {
 	if len(b) < 2 || b[1] != '.' || b[0] < '0' || int(b[0]-'0') >= below {
 		return 0, nil, false
@@ -190,7 +191,7 @@ func numbered(b []byte, below int) (int, []byte, bool) {
 	return int(b[0] - '0'), b[2:], true
 }
 
-// heap puts together what was taken.
+// heap builds the result from the processed entries.
 func (p *perf) heap() (Heap, error) {
 	if p.err != nil {
 		return Heap{}, p.err
@@ -221,7 +222,7 @@ func (p *perf) heap() (Heap, error) {
 	return h, nil
 }
 
-// span returns how long so many ticks are.
+// span converts ticks to a duration.
 func (p *perf) span(ticks int64) (time.Duration, error) {
 	if ticks == 0 {
 		return 0, nil

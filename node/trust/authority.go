@@ -19,43 +19,43 @@ import (
 	"time"
 )
 
-// authorityFile is the file in the data folder that has everything an authority is made of.
+// authorityFile is the file in the data folder that holds the whole authority.
 const authorityFile = "agents.pem"
 
-// serverName is the name in the ResourceManager's certificate. It is no host's: agents know the ResourceManager by its
-// authority, wherever it is.
+// serverName is the name in the ResourceManager's certificate. It is not a host name: agents recognise the
+// ResourceManager by its authority, wherever it is.
 const serverName = "resourcemanager.heddle.internal"
 
 // How long certificates are valid.
 const (
-	Life          = 30 * 24 * time.Hour // of a node's, and of the ResourceManager's own
+	Life          = 30 * 24 * time.Hour // of a node's certificate, and of the ResourceManager's own
 	authorityLife = 20 * 365 * 24 * time.Hour
-	early         = time.Hour // before they are made, for clocks that are late
+	early         = time.Hour // before they are made, for clocks that are behind
 )
 
-// maxRequest is how many bytes a certificate request may have.
+// maxRequest is the maximum size of a certificate request, in bytes.
 const maxRequest = 8 << 10
 
-// An Authority issues tokens and certificates. Several goroutines may use it.
+// An Authority issues tokens and certificates. It is safe for concurrent use.
 type Authority struct {
-	Now func() time.Time // the clock; tests have others
+	Now func() time.Time // the clock; tests replace it
 
 	cert   *x509.Certificate
 	key    *ecdsa.PrivateKey
-	tokens []byte // the key of tokens
+	tokens []byte // the key that signs tokens
 	hash   [sha256.Size]byte
 
 	mu     sync.Mutex
-	server *tls.Certificate // nil before anybody has asked
+	server *tls.Certificate // nil before first use
 }
 
-// Open reads the authority in a data folder, or makes one.
+// Open reads the authority in a data folder, or creates one.
 func Open(dir string) (*Authority, error) {
 	a, err := Load(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return a, err
 	}
-	if err := create(filepath.Join(dir, authorityFile)); err != nil && !errors.Is(err, fs.ErrExist) { // somebody was faster
+	if err := create(filepath.Join(dir, authorityFile)); err != nil && !errors.Is(err, fs.ErrExist) { // another process was faster
 		return nil, fmt.Errorf("the authority of node agents cannot be made: %w", err)
 	}
 	return Load(dir)
@@ -63,7 +63,7 @@ func Open(dir string) (*Authority, error) {
 
 const restore = "restore it from a copy, or remove it and let each node join again"
 
-// Load reads the authority in a data folder, which a ResourceManager has made.
+// Load reads the authority in a data folder, which a ResourceManager has created.
 func Load(dir string) (*Authority, error) {
 	path := filepath.Join(dir, authorityFile)
 	blocks, err := readBlocks(path, keyBlock, certBlock, tokenBlock)
@@ -89,7 +89,7 @@ func Load(dir string) (*Authority, error) {
 	return a, nil
 }
 
-// create makes an authority, unless there is one.
+// create creates an authority, unless there is one.
 func create(path string) error {
 	key, err := newKey()
 	if err != nil {
@@ -126,7 +126,7 @@ func parseKey(der []byte) (*ecdsa.PrivateKey, error) {
 	return nil, fmt.Errorf("a key of type %T; want ECDSA", key)
 }
 
-// Token makes a token that is valid for a while, for one node or, with "", for any.
+// Token makes a token that is valid for this long, for one node or, with "", for any.
 func (a *Authority) Token(node string, valid time.Duration) (Token, error) {
 	if valid < MinValid || valid > MaxValid {
 		return Token{}, fmt.Errorf("a token cannot be valid for %v; want %v to %v", valid, MinValid, MaxValid)
@@ -141,8 +141,8 @@ func (a *Authority) Token(node string, valid time.Duration) (Token, error) {
 	return t, nil
 }
 
-// Join checks a token and returns the certificate that it asks for, in DER, and for which node. The node is known as soon
-// as the request could be read. The error is for the agent.
+// Join checks a token and returns the requested certificate, in DER, and its node. The node is returned once the request
+// could be read, even with an error. The error is meant for the agent.
 func (a *Authority) Join(token string, request []byte) (node string, der []byte, err error) {
 	t, err := ParseToken(token)
 	if err != nil {
@@ -171,7 +171,7 @@ func (a *Authority) Join(token string, request []byte) (node string, der []byte,
 	return node, der, err
 }
 
-// Renew returns another certificate, in DER, for a node that has one. The error is for the agent.
+// Renew returns another certificate, in DER, for a node that has one. The error is meant for the agent.
 func (a *Authority) Renew(node string, request []byte) ([]byte, error) {
 	r, err := parseRequest(request)
 	if err != nil {
@@ -183,7 +183,7 @@ func (a *Authority) Renew(node string, request []byte) ([]byte, error) {
 	return a.issue(r)
 }
 
-// parseRequest reads a certificate request of a node, which has proved that it has the key.
+// parseRequest reads a node's certificate request, which proves that the node has the key.
 func parseRequest(der []byte) (*x509.CertificateRequest, error) {
 	if len(der) > maxRequest {
 		return nil, fmt.Errorf("a certificate request of %d bytes; want at most %d", len(der), maxRequest)
@@ -207,7 +207,7 @@ func (a *Authority) issue(r *x509.CertificateRequest) ([]byte, error) {
 	}, r.PublicKey)
 }
 
-// sign signs a certificate for a key, for as long as all are valid.
+// sign signs a certificate for a key, valid as long as all certificates are.
 func (a *Authority) sign(c *x509.Certificate, key any) ([]byte, error) {
 	now := a.Now()
 	c.NotBefore, c.NotAfter = now.Add(-early), now.Add(Life)
@@ -215,7 +215,7 @@ func (a *Authority) sign(c *x509.Certificate, key any) ([]byte, error) {
 	return x509.CreateCertificate(rand.Reader, c, a.cert, key, a.key)
 }
 
-// ServerConfig is how the ResourceManager serves agents: those that present a certificate must have a good one.
+// ServerConfig returns how the ResourceManager serves agents: a client that presents a certificate must have a valid one.
 func (a *Authority) ServerConfig() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
@@ -225,8 +225,8 @@ func (a *Authority) ServerConfig() *tls.Config {
 	}
 }
 
-// own is the ResourceManager's certificate, with the authority's behind it for agents that know its hash alone. It is made
-// again at half its life.
+// own returns the ResourceManager's certificate, followed by the authority's for agents that know only its hash. It is
+// remade at half its life.
 func (a *Authority) own() (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -252,5 +252,5 @@ func (a *Authority) own() (*tls.Certificate, error) {
 	return a.server, nil
 }
 
-// half is when a certificate is to be renewed.
+// half returns when a certificate is to be renewed.
 func half(c *x509.Certificate) time.Time { return c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) / 2) }

@@ -21,7 +21,7 @@ import (
 // credentialsFile is the file in an agent's folder with its key, its certificate and the authority's.
 const credentialsFile = "node.pem"
 
-// Credentials are what an agent has in its folder.
+// Credentials are the content of an agent's folder.
 type Credentials struct {
 	Node  string    // host:port of the NodeManager that it may speak for
 	Since time.Time // when its certificate was made, or a little earlier
@@ -49,7 +49,7 @@ func ReadCredentials(folder string) (*Credentials, error) {
 	return c, nil
 }
 
-// makeCredentials puts credentials together. They fit each other, but may have expired.
+// makeCredentials assembles credentials. The parts fit each other, but may have expired.
 func makeCredentials(path string, key, cert, authority []byte) (*Credentials, error) {
 	private, err := parseKey(key)
 	if err != nil {
@@ -75,7 +75,7 @@ func makeCredentials(path string, key, cert, authority []byte) (*Credentials, er
 	}, CheckNode(leaf.Subject.CommonName)
 }
 
-// save writes the credentials to their file, in place of those that are there.
+// save writes the credentials to their file, replacing what is there.
 func (c *Credentials) save() error {
 	key, err := x509.MarshalPKCS8PrivateKey(c.own.PrivateKey)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *Credentials) save() error {
 		&pem.Block{Type: certBlock, Bytes: c.own.Certificate[0]}, &pem.Block{Type: certBlock, Bytes: c.authority.Raw})
 }
 
-// request makes a key and the request for a certificate of a node with it.
+// request makes a key and a certificate request for a node with it.
 func request(node string) (key *ecdsa.PrivateKey, der []byte, err error) {
 	if key, err = newKey(); err != nil {
 		return nil, nil, err
@@ -94,7 +94,7 @@ func request(node string) (key *ecdsa.PrivateKey, der []byte, err error) {
 	return key, der, err
 }
 
-// received makes credentials of an answer.
+// received makes credentials from an answer.
 func received(folder, node string, key *ecdsa.PrivateKey, cert []byte, authority *x509.Certificate) (*Credentials, error) {
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -111,7 +111,8 @@ func received(folder, node string, key *ecdsa.PrivateKey, cert []byte, authority
 }
 
 // Client returns a client that speaks to the ResourceManager with the credentials in a folder. Each connection reads them
-// again, so that it has the newest. It follows no redirects and no proxies. It waits as long as the request's context does.
+// again, to use the newest. The client follows no redirects and uses no proxies. It waits as long as the request's
+// context does.
 func Client(folder string) (*http.Client, error) {
 	if _, err := ReadCredentials(folder); err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
-// Package trust decides who speaks for a node. A ResourceManager has a certificate authority of its own. A token lets an
-// agent ask it for a certificate, and a certificate names one node. Agents know the ResourceManager by that authority too:
-// a token holds its hash.
+// Package trust decides who speaks for a node. A ResourceManager has its own certificate authority. A token entitles an
+// agent to request a certificate from it, and a certificate names one node. Agents recognise the ResourceManager by that
+// authority too: a token holds its hash.
 //
 // [Authority] is the ResourceManager's side. [Join], [Client] and [Renew] are the agent's.
 package trust

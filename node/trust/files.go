@@ -22,7 +22,7 @@ const (
 	fileMode   = 0o600
 )
 
-// readBlocks reads a file that holds exactly these blocks. Nobody else may have access to it.
+// readBlocks reads a file that holds exactly these blocks. Nobody else may have access to the file.
 func readBlocks(path string, kinds ...string) ([][]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func readBlocks(path string, kinds ...string) ([][]byte, error) {
 	return blocks, nil
 }
 
-// writeBlocks writes a file that is there in full or not at all, also after a loss of power. put gives it its name.
+// writeBlocks writes a file completely or not at all, even if power fails. put gives it its name.
 func writeBlocks(path string, put func(from, to string) error, blocks ...*pem.Block) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, folderMode); err != nil {
@@ -63,7 +63,7 @@ func writeBlocks(path string, put func(from, to string) error, blocks ...*pem.Bl
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already where put renamed it
+	defer func() { _ = os.Remove(f.Name()) }() // already gone if put renamed it
 	for _, b := range blocks {
 		err = errors.Join(err, pem.Encode(f, b))
 	}

@@ -22,16 +22,16 @@ import (
 
 const (
 	dialTime = 10 * time.Second
-	joinTime = 30 * time.Second // for all of a join or a renewal
-	// renewEvery is how often it is looked at whether a certificate is to be renewed, and tried again where that failed.
+	joinTime = 30 * time.Second // for a whole join or renewal
+	// renewEvery is how often KeepRenewed checks whether a certificate is due for renewal, and retries a failed renewal.
 	renewEvery = time.Hour
 )
 
-// maxText is how much of an answer that is an error is passed on.
+// maxText is how much of an error answer is passed on.
 const maxText = 1 << 10
 
 // Join gets the first certificate of a node from the ResourceManager at address, such as https://rm:8039, and writes it
-// into a folder. It says nothing to anybody but the ResourceManager that has made the token.
+// into a folder. It sends nothing to anyone but the ResourceManager that has made the token.
 func Join(ctx context.Context, address, node, token, folder string) (*Credentials, error) {
 	at, err := CheckAddress(address)
 	if err != nil {
@@ -52,7 +52,7 @@ func Join(ctx context.Context, address, node, token, folder string) (*Credential
 	client := newClient(func(ctx context.Context, network, addr string) (net.Conn, error) {
 		return dial(ctx, network, addr, &tls.Config{
 			MinVersion: tls.VersionTLS13, ServerName: serverName,
-			InsecureSkipVerify: true, // VerifyConnection does it: the authority is known by its hash alone
+			InsecureSkipVerify: true, // VerifyConnection does it: the authority is known only by its hash
 			VerifyConnection: func(s tls.ConnectionState) (err error) {
 				authority, err = t.verify(s.PeerCertificates)
 				return err
@@ -71,7 +71,8 @@ func Join(ctx context.Context, address, node, token, folder string) (*Credential
 	return c, c.save()
 }
 
-// verify checks that a ResourceManager's certificates come from the authority that the token names, and returns that one.
+// verify checks that a ResourceManager's certificates come from the authority that the token names, and returns that
+// authority.
 func (t Token) verify(chain []*x509.Certificate) (*x509.Certificate, error) {
 	for _, c := range chain {
 		if sha256.Sum256(c.Raw) != t.CA {
@@ -87,7 +88,7 @@ func (t Token) verify(chain []*x509.Certificate) (*x509.Certificate, error) {
 	return nil, errors.New("this is not the ResourceManager that the token is from; it was told nothing")
 }
 
-// CheckAddress returns the address of a ResourceManager without a slash at its end, or what is wrong with it.
+// CheckAddress returns the address of a ResourceManager without a trailing slash, or what is wrong with it.
 func CheckAddress(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
@@ -96,7 +97,7 @@ func CheckAddress(address string) (string, error) {
 	return "https://" + u.Host, nil
 }
 
-// Renew gets another certificate with the one that is in the folder, and replaces that.
+// Renew gets another certificate by means of the one in the folder, and replaces that.
 func Renew(ctx context.Context, address, folder string) (*Credentials, error) {
 	at, err := CheckAddress(address)
 	if err != nil {
@@ -126,8 +127,8 @@ func Renew(ctx context.Context, address, folder string) (*Credentials, error) {
 	return c, c.save()
 }
 
-// KeepRenewed renews the certificate in a folder whenever half its life is over, until ctx ends. Where that fails, report
-// learns why, and it is tried again an hour later; client is told to use the new one.
+// KeepRenewed renews the certificate in a folder once half its life is over, until ctx ends. If that fails, it passes the
+// error to report and tries again an hour later. After a renewal it makes client use the new certificate.
 func KeepRenewed(ctx context.Context, client *http.Client, address, folder string, report func(error)) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -145,7 +146,7 @@ func KeepRenewed(ctx context.Context, client *http.Client, address, folder strin
 	}
 }
 
-// renewIfDue renews a certificate that half its life is over of.
+// renewIfDue renews a certificate if half its life is over.
 func renewIfDue(ctx context.Context, address, folder string, now time.Time) (bool, error) {
 	c, err := ReadCredentials(folder)
 	if err != nil || now.Before(half(c.own.Leaf)) {
@@ -155,7 +156,7 @@ func renewIfDue(ctx context.Context, address, folder string, now time.Time) (boo
 	return err == nil, err
 }
 
-// post asks for a certificate.
+// post requests a certificate.
 func post(ctx context.Context, client *http.Client, to string, ask api.Join) (answer api.Joined, err error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTime)
 	defer cancel()
@@ -174,7 +175,7 @@ func post(ctx context.Context, client *http.Client, to string, ask api.Join) (an
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
 	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxText)) // what there is of it
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxText)) // as much of it as there is
 		return answer, fmt.Errorf("the ResourceManager refuses (%d): %s", resp.StatusCode, printable(string(text)))
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, api.MaxJoin)).Decode(&answer); err != nil {
@@ -183,7 +184,7 @@ func post(ctx context.Context, client *http.Client, to string, ask api.Join) (an
 	return answer, nil
 }
 
-// printable is a text of somebody else's in one line without control characters.
+// printable turns text from another party into one line without control characters.
 func printable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// NodeOf returns which node the sender of a request has a certificate of. It is false where there is none that is valid
-// now: a connection may outlive the certificate that it began with.
+// NodeOf returns the node named in the certificate of a request's sender. ok is false if there is no certificate that is
+// valid now: a connection may outlive the certificate that it began with.
 func NodeOf(r *http.Request) (name string, ok bool) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return "", false
@@ -19,8 +19,8 @@ func NodeOf(r *http.Request) (name string, ok bool) {
 	return c.Subject.CommonName, true
 }
 
-// SpeaksFor says why the sender of a request may not speak for a node. Over TLS it needs the node's certificate. In the
-// clear, which is for loopback alone, everybody on this machine may.
+// SpeaksFor returns an error if the sender of a request may not speak for a node. Over TLS the sender needs the node's
+// certificate. Without TLS, which is only for loopback, everybody on this machine may.
 func SpeaksFor(r *http.Request, node string) error {
 	if r.TLS == nil {
 		return nil

@@ -13,21 +13,21 @@ import (
 	"heddle/yarn/ids"
 )
 
-// A token is tokenPrefix and, in base64, the hash of the authority's certificate, when it expires in seconds, the node or
-// nothing, and a MAC of all that comes before.
+// A token is tokenPrefix and, in base64, the hash of the authority's certificate, the expiry in seconds, the node or
+// nothing, and a MAC of everything before it.
 const (
 	tokenPrefix = "heddle1."
 	fixedToken  = sha256.Size + 8 + sha256.Size
 	maxName     = 253 + len(":65535")
 )
 
-// Bounds of how long a token is valid.
+// Bounds on how long a token is valid.
 const (
 	MinValid = time.Minute
 	MaxValid = 30 * 24 * time.Hour
 )
 
-// A Token lets an agent join, as often as it likes until it expires.
+// A Token lets an agent join, any number of times until it expires.
 type Token struct {
 	CA      [sha256.Size]byte // of the authority's certificate
 	Expires time.Time
@@ -35,7 +35,7 @@ type Token struct {
 	mac     [sha256.Size]byte
 }
 
-// ParseToken reads a token. It does not know whether it is genuine.
+// ParseToken reads a token. It does not check whether it is genuine.
 func ParseToken(text string) (Token, error) {
 	bad := errors.New("this is no token; one begins with " + tokenPrefix + " and is what heddle node token prints, in full")
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), tokenPrefix)
@@ -58,19 +58,19 @@ func ParseToken(text string) (Token, error) {
 	return t, nil
 }
 
-// String is the token as people pass it on.
+// String returns the token as people pass it on.
 func (t Token) String() string {
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(append(t.signed(), t.mac[:]...))
 }
 
-// signed is what the MAC is of.
+// signed returns what the MAC covers.
 func (t Token) signed() []byte {
 	b := append([]byte{}, t.CA[:]...)
 	b = binary.BigEndian.AppendUint64(b, uint64(t.Expires.Unix()))
 	return append(b, t.Node...)
 }
 
-// sign returns the MAC that a genuine token has.
+// sign returns the MAC of a genuine token.
 func (t Token) sign(key []byte) (mac [sha256.Size]byte) {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(tokenPrefix))
@@ -79,7 +79,7 @@ func (t Token) sign(key []byte) (mac [sha256.Size]byte) {
 	return mac
 }
 
-// CheckNode says what is wrong with the name of a node.
+// CheckNode returns what is wrong with the name of a node.
 func CheckNode(name string) error {
 	id, err := ids.ParseNode(name)
 	strange := strings.ContainsFunc(name, func(r rune) bool {
