@@ -109,7 +109,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// A finder finds a container, and hangs when told to.
+// A finder finds one container, and hangs when told to.
 type finder struct {
 	one
 	hangs func()
@@ -120,8 +120,8 @@ func (f finder) Find() []procs.Container {
 	return f.one.Find()
 }
 
-// A disk that hangs keeps no container from what it is to have, neither while containers are looked for nor while files are
-// read. In the latter case nothing is said to the ResourceManager, and the lease ends.
+// A hanging disk does not keep containers from getting what they are to have, whether a look for containers hangs or a
+// read of files. In the latter case nothing is sent to the ResourceManager, and the lease ends.
 func TestDiskHangs(t *testing.T) {
 	for _, reads := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -181,8 +181,8 @@ func TestDiskHangs(t *testing.T) {
 	}
 }
 
-// An agent that is refused, because another one says that it is of the same node, says why and gives its containers their
-// defaults at the end of its lease. It asks again now and then.
+// An agent that is refused, because another one claims the same node, logs why and gives its containers their defaults at
+// the end of its lease. It asks again now and then.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const why = "another node agent says that it is of n:1"

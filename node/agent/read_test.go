@@ -24,7 +24,7 @@ import (
 	"heddle/node/read"
 )
 
-// putOutput puts the output of a map of ann's where NodeManagers have it, with an index of these numbers.
+// putOutput puts the output of one of ann's maps where NodeManagers keep it, with an index of these numbers.
 func putOutput(t *testing.T, dir, attempt string, numbers []uint64) {
 	t.Helper()
 	index := make([]byte, 0, 8*len(numbers)+8)
@@ -42,14 +42,14 @@ func putOutput(t *testing.T, dir, attempt string, numbers []uint64) {
 	}
 }
 
-// soon is later than anything that a test reads.
+// soon is a deadline later than anything that a test reads.
 func soon() time.Time { return time.Now().Add(time.Minute) }
 
-// What is asked for of files is in the next report, as far as it is there, and what is not asked for is not.
+// Data that is asked for is in the next report if it exists, and other data is not.
 func TestFilesAreRead(t *testing.T) {
 	const app = "application_1700000000000_0001"
 	dir := t.TempDir()
-	putOutput(t, dir, "attempt_1700000000000_0001_m_000003_0", []uint64{0, 1000, 300}) // where it starts, how long it was, how long it is
+	putOutput(t, dir, "attempt_1700000000000_0001_m_000003_0", []uint64{0, 1000, 300}) // start, raw length, and length in the file
 	log := slog.New(slog.DiscardHandler)
 	s, files := newState(newTree(), log), newReader([]string{dir}, log)
 	says := func(w *api.Wish) []api.Output {
@@ -78,7 +78,7 @@ func TestFilesAreRead(t *testing.T) {
 	}
 }
 
-// However many partitions outputs have, an output takes up no more than another.
+// An output takes the same memory however many partitions it has.
 func TestOutputsTakeUpLittle(t *testing.T) {
 	const outputs, parts = 8, 1 << 17
 	dir, apps := t.TempDir(), []api.App(nil)
@@ -98,13 +98,13 @@ func TestOutputsTakeUpLittle(t *testing.T) {
 	if len(list) != outputs || err != nil {
 		t.Fatal(len(list), err)
 	}
-	if after := live(); after > before+outputs*parts { // an eighth of a number for each partition
+	if after := live(); after > before+outputs*parts { // one byte for each partition, an eighth of a number
 		t.Errorf("%d KiB are kept of %d outputs", (after-before)>>10, outputs)
 	}
 	runtime.KeepAlive(r)
 }
 
-// An application with very many outputs keeps none of another's from being read, and neither does one that takes all the time.
+// An application with very many outputs, or one that takes all the time, does not keep those of another from being read.
 func TestOutputsAreShared(t *testing.T) {
 	const greedy, modest = "application_1700000000000_0001", "application_1700000000000_0002"
 	dir := t.TempDir()
@@ -137,7 +137,7 @@ func TestOutputsAreShared(t *testing.T) {
 	}
 }
 
-// Of a container with many processes those are looked at that hold most memory, in so much time.
+// In a container with many processes, only those with the most memory are looked at, in limited time.
 func TestHeapsOfManyProcesses(t *testing.T) {
 	c := exec.Command("sh", "-c", fmt.Sprintf("for i in $(seq %d); do sleep 60 & done; x=$(head -c 8000000 /dev/zero | tr '\\0' x); echo; wait", mostProcs+4))
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -168,7 +168,7 @@ func TestHeapsOfManyProcesses(t *testing.T) {
 	}
 }
 
-// How busy disks are is in each report while it is asked for. Why it cannot be read is said once.
+// Each report says how busy disks are while that is asked for. The reason why it cannot be read is logged once.
 func TestDisksAreRead(t *testing.T) {
 	dir, sys := t.TempDir(), t.TempDir()
 	var st unix.Stat_t
@@ -201,7 +201,7 @@ func TestDisksAreRead(t *testing.T) {
 		}
 	}
 	asks(true)
-	says(0) // it lies on no block device
+	says(0) // it is on no block device
 	put("1 2 3 4 5 6 7 8 9 1234 11\n")
 	says(1234)
 	put("1 2 3 4 5 6 7 8 9 1300 11\n")

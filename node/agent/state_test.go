@@ -19,15 +19,15 @@ import (
 	"heddle/node/procs"
 )
 
-// A tree is an actuator in memory. What it holds stays when the agent is gone.
+// A tree is an actuator in memory. Its content stays when the agent is gone.
 type tree struct {
 	mu     sync.Mutex            // of sets
-	sets   map[string]groups.Set // of the groups that there are
+	sets   map[string]groups.Set // of the existing groups
 	mine   map[string]bool       // those that this agent adopted
-	broken bool                  // nothing can be done
+	broken bool                  // every change fails
 	ending map[string]bool
 	killed []string
-	busy   map[string]bool // groups with processes that are left
+	busy   map[string]bool // groups that still have processes
 }
 
 func newTree() *tree {
@@ -71,7 +71,7 @@ func (f *tree) Apply(id string, s groups.Set) error {
 	return nil
 }
 
-// set is what a group has.
+// set returns what a group has.
 func (f *tree) set(id string) groups.Set {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +130,7 @@ func (f *tree) RestoreAll() error {
 	return nil
 }
 
-// round takes in which containers there are, and does what is due.
+// round records which containers there are, and does what is due.
 func (s *state) round(now time.Time, found []procs.Container) {
 	s.take(now, found)
 	s.carry(now)
@@ -140,8 +140,8 @@ func container(i int) procs.Container {
 	return procs.Container{ID: fmt.Sprintf("container_1700000000000_0001_01_%06d", i), PID: 100 + i, Start: 1}
 }
 
-// After any sequence of answers, failures, crashes and ends of leases, what is set is what the last wish says or the
-// defaults, as soon as something can be done.
+// After any sequence of answers, failures, crashes and expired leases, containers have what the last wish says, or the
+// defaults, as soon as changes succeed.
 func TestState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newTree()
@@ -151,8 +151,8 @@ func TestState(t *testing.T) {
 		var wish *api.Wish
 		var lease time.Time
 		version := uint64(0)
-		since := map[string]time.Time{} // it is frozen
-		until := map[string]time.Time{} // … until then at the most
+		since := map[string]time.Time{} // since when it is frozen
+		until := map[string]time.Time{} // … and until when at most
 		done := map[string]bool{}       // it was frozen under a want that lasts
 		rounds := func() { s.round(now, found) }
 		t.Repeat(map[string]func(*rapid.T){
@@ -223,7 +223,7 @@ func TestState(t *testing.T) {
 				if f.broken {
 					return
 				}
-				rounds() // what failed is done now
+				rounds() // what failed before succeeds now
 				live := wish != nil && now.Before(lease)
 				if !live && s.applied != 0 {
 					t.Fatalf("applied %d without a lease", s.applied)
@@ -306,7 +306,7 @@ func TestFreezeEnds(t *testing.T) {
 		t.Errorf("due %v", due.Sub(now))
 	}
 	now = now.Add(500 * time.Millisecond)
-	s.answer(now, wish(2, 5000)) // no answer makes it longer
+	s.answer(now, wish(2, 5000)) // no answer prolongs it
 	frozen(true)
 	now = now.Add(time.Second)
 	s.answer(now, wish(2, 500)) // the rest of it
@@ -317,7 +317,7 @@ func TestFreezeEnds(t *testing.T) {
 	s.answer(now, wish(3, 2000))
 	frozen(false)
 	s.answer(now, wish(4, 0))
-	s.answer(now, wish(5, 300_000)) // Check refuses so much, and here it is bounded as well
+	s.answer(now, wish(5, 300_000)) // Check refuses this much, but it is bounded here too
 	frozen(true)
 	now = now.Add(api.MaxFreeze * time.Millisecond)
 	s.carry(now)
@@ -381,7 +381,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A container that something is wanted of and that is not found is said to be lacking, after a while, and not before.
+// A container that has a want but is not found is reported as lacking after a while, and not before.
 func TestUnfound(t *testing.T) {
 	s := newState(newTree(), slog.New(slog.DiscardHandler))
 	begin := time.Unix(1_700_000_000, 0)
@@ -406,7 +406,7 @@ func TestUnfound(t *testing.T) {
 	}
 }
 
-// The warden is told of no later time as long as a container does not run that was to run again.
+// The warden is told of no later time while a container that was to thaw is still frozen.
 func TestStuck(t *testing.T) {
 	f := newTree()
 	s := newState(f, slog.New(slog.DiscardHandler))

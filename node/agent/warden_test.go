@@ -16,12 +16,11 @@ import (
 // Lock implements [Restorer].
 func (f *tree) Lock() (bool, error) { return true, nil }
 
-// A warden has containers run that an agent which hangs does not thaw in time, and gives everything back when the agent is
-// gone.
+// A warden thaws containers that a hanging agent does not thaw in time, and restores everything when the agent is gone.
 func TestWard(t *testing.T) {
 	for name, of := range map[string]struct {
 		says         string
-		after        time.Duration // that it looks
+		after        time.Duration // when the test looks
 		ends         bool
 		frozen, park bool
 	}{
@@ -61,8 +60,8 @@ func TestWard(t *testing.T) {
 	}
 }
 
-// A warden stays until the agent says whether it has restored all defaults, and is told nothing where it has not: it restores
-// them then.
+// A warden stays until the agent says whether it has restored all defaults. If the agent has not, the warden is told
+// nothing and restores them then.
 func TestGuard(t *testing.T) {
 	for _, restored := range []bool{false, true} {
 		file := filepath.Join(t.TempDir(), "said")
@@ -74,7 +73,7 @@ func TestGuard(t *testing.T) {
 		dismiss(restored)
 		said := ""
 		for range 500 {
-			if text, _ := os.ReadFile(file); strings.HasSuffix(string(text), "ended\n") { // else it has yet to see the end
+			if text, _ := os.ReadFile(file); strings.HasSuffix(string(text), "ended\n") { // otherwise it has yet to see the end
 				said = string(text)
 				break
 			}

@@ -8,7 +8,7 @@ import (
 	"heddle/node/api"
 )
 
-// TestCheck has each bound broken alone.
+// TestCheck breaks each bound alone.
 func TestCheck(t *testing.T) {
 	sync := func(change func(s *api.Sync)) *api.Sync {
 		s := &api.Sync{
@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// FuzzWish decodes what an agent is answered: whatever it is, it is refused or within bounds.
+// FuzzWish decodes arbitrary answers to an agent: each is refused or within bounds.
 func FuzzWish(f *testing.F) {
 	f.Add([]byte(`{"version":1,"every_ms":5000,"lease_ms":30000,"want":[{"id":"c","park":true,"weight":5}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {

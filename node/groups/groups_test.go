@@ -21,7 +21,7 @@ import (
 
 const id = "container_1700000000000_0001_01_000002"
 
-// open returns the groups of a node of its own, as the machine has them.
+// open returns the groups of a node of its own, of the kind that the machine has.
 func open(t *testing.T) *Groups {
 	t.Helper()
 	g, err := Open(Options{Node: "test:1", Parent: fmt.Sprintf("heddle-test-%d-%s", os.Getpid(), t.Name()), Run: t.TempDir()})
@@ -31,7 +31,7 @@ func open(t *testing.T) *Groups {
 	return g
 }
 
-// onV1 returns groups of version 1, and skips where the machine has none.
+// onV1 returns groups of version 1, and skips the test if the machine has none.
 func onV1(t *testing.T) *Groups {
 	t.Helper()
 	g := open(t)
@@ -43,7 +43,7 @@ func onV1(t *testing.T) *Groups {
 	return g
 }
 
-// made makes the parents of groups, and skips where that is not allowed.
+// made makes the parents of groups, and skips the test if that is not allowed.
 func made(t *testing.T, g *Groups) {
 	t.Helper()
 	how := g.how
@@ -84,7 +84,7 @@ func start(t *testing.T, args ...string) procs.Container {
 	return c
 }
 
-// members are the processes of a session.
+// members returns the processes of a session.
 func members(t *testing.T, leader int) []int {
 	t.Helper()
 	pids, err := procs.Session(leader)
@@ -150,7 +150,7 @@ func TestV1(t *testing.T) {
 	}
 	reads(t, cpu, "cpu.shares", "2048")
 
-	// Another process restores it, by the tree alone.
+	// Another process restores it, using only the tree.
 	do(t, g.Apply(id, Set{Freeze: true, Weight: 200, Quota: 100}))
 	other := open(t)
 	do(t, other.RestoreAll())
@@ -158,7 +158,7 @@ func TestV1(t *testing.T) {
 	reads(t, cpu, "cpu.cfs_quota_us", "-1")
 	reads(t, freezer, "freezer.state", "THAWED")
 
-	// A process that was told to end and is frozen has not seen it.
+	// A frozen process that was told to end has not seen it.
 	do(t, g.Apply(id, Set{Freeze: true}))
 	if g.Ending(id) {
 		t.Error("nobody told it to end")
@@ -172,7 +172,7 @@ func TestV1(t *testing.T) {
 	endOrphan(t, g, other)
 }
 
-// endOrphan ends what one process adopted through another that did not, and wants its groups to go.
+// endOrphan ends, by a Groups that did not adopt it, a container that another one adopted, and checks that its groups go.
 func endOrphan(t *testing.T, g, other *Groups) {
 	t.Helper()
 	if list := other.List(); len(list) != 1 || list[0] != id {
@@ -189,7 +189,7 @@ func endOrphan(t *testing.T, g, other *Groups) {
 	t.Errorf("%v are left", g.List())
 }
 
-// A group that the NodeManager made keeps its processes, and gets back what it had.
+// A group made by the NodeManager keeps its processes, and gets its former settings back.
 func TestYarnsGroupOnV1(t *testing.T) {
 	g := onV1(t)
 	yarn := filepath.Join(g.mounts["cpu"], fmt.Sprintf("hadoop-yarn-test-%d", os.Getpid()))
@@ -214,7 +214,7 @@ func TestYarnsGroupOnV1(t *testing.T) {
 	reads(t, theirs, "cpu.shares", "4096")
 	reads(t, filepath.Join(g.v1["freezer"], id), "freezer.state", "THAWED")
 
-	// What an earlier process wrote down counts, not what it left.
+	// What an earlier process wrote down counts, not the settings that it left.
 	do(t, cgroups.WriteFile(theirs, "cpu.shares", "2"))
 	do(t, other.Adopt(c))
 	do(t, other.Apply(id, Set{}))
@@ -231,10 +231,10 @@ func TestRatioOnV1(t *testing.T) {
 	ratio(t, g)
 }
 
-// halfACore is what the containers of a ratio share, in microseconds of a period, however busy the machine is.
+// halfACore is what the containers of a ratio share, in microseconds per period, however busy the machine is.
 const halfACore = "50000"
 
-// ratio has two containers compute on one processor, and measures what each gets of it.
+// ratio makes two containers compute on one processor, and measures each one's share.
 func ratio(t *testing.T, g *Groups) {
 	t.Helper()
 	if testing.Short() {
@@ -255,7 +255,7 @@ func ratio(t *testing.T, g *Groups) {
 	}()
 	measure := func(s Set) (first, second time.Duration) {
 		err := g.Apply(ids[1], s)
-		for i := 0; err != nil && i < 10; i++ { // what is kept from running by a quota does not freeze at once
+		for i := 0; err != nil && i < 10; i++ { // processes that a quota keeps from running do not freeze at once
 			err = g.Apply(ids[1], s)
 		}
 		do(t, err)
@@ -328,13 +328,13 @@ func TestSignals(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(g.run, "*.json")); len(files) != 0 {
 		t.Errorf("%v are left", files)
 	}
-	// Another process that got the number of its leader is left alone.
+	// Another process that got its leader's number is left alone.
 	if pids, err := (session{c.PID, c.Start + 1}).pids(); pids != nil || err != nil {
 		t.Errorf("%v, %v", pids, err)
 	}
 }
 
-// What was kept is found again whatever the node's name has in it.
+// Kept files are found again whatever characters the node's name has.
 func TestRestoreOfIPv6(t *testing.T) {
 	run := t.TempDir()
 	open := func() *Groups {
@@ -354,7 +354,7 @@ func TestRestoreOfIPv6(t *testing.T) {
 	}
 }
 
-// Whoever may not have threads run as usual again does not park.
+// A process that may not make threads normal again does not park.
 func TestUnparks(t *testing.T) {
 	g := open(t)
 	g.how, g.v1, g.v2 = bySignals, nil, ""
@@ -373,7 +373,7 @@ func TestUnparks(t *testing.T) {
 
 	may := make(chan bool)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: nobody else is to go without
+		runtime.LockOSThread() // and never unlocked: nothing else is to run without the capability
 		head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 		var has [2]unix.CapUserData
 		if err := unix.Capget(&head, &has[0]); err != nil {
@@ -392,7 +392,7 @@ func TestUnparks(t *testing.T) {
 	}
 }
 
-// The files of version 2, in a folder.
+// The files of version 2, in an ordinary folder.
 func TestFilesOfV2(t *testing.T) {
 	cgroups.TestMode = true
 	defer func() { cgroups.TestMode = false }()
@@ -432,7 +432,7 @@ func TestFilesOfV2(t *testing.T) {
 	do(t, g.RestoreAll())
 	reads(t, own, "memory.high", "max")
 
-	// What could not be undone is undone as soon as it can be, and not forgotten before.
+	// What could not be undone is undone as soon as possible, and not forgotten before.
 	do(t, g.Apply(id, Set{Freeze: true, Weight: 250}))
 	reads(t, own, "cgroup.freeze", "1")
 	for _, file := range []string{"cgroup.freeze", "cpu.weight"} {
@@ -452,7 +452,7 @@ func TestFilesOfV2(t *testing.T) {
 	reads(t, own, "cgroup.freeze", "0")
 	reads(t, own, "cpu.weight", "100")
 
-	// A container with a process that waits for a disk is not waited for.
+	// Apply does not wait for a container with a process that waits for a disk.
 	writes(t, own, "cgroup.events", "frozen 0\n")
 	if err := g.Apply(id, Set{Freeze: true}); err == nil || !strings.Contains(err.Error(), "waits for a disk") {
 		t.Errorf("it does not stop: %v", err)

@@ -15,7 +15,7 @@ import (
 	"heddle"
 )
 
-// onV2 returns groups of version 2, and skips where the machine has none.
+// onV2 returns groups of version 2, and skips the test if the machine has none.
 func onV2(t *testing.T) *Groups {
 	t.Helper()
 	g := open(t)
@@ -27,7 +27,7 @@ func onV2(t *testing.T) *Groups {
 	return g
 }
 
-// has reports whether a group has a file, and says so where the kernel lacks it.
+// has reports whether a group has a file, and logs it if the kernel lacks it.
 func has(t *testing.T, dir, file string) bool {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
@@ -93,13 +93,13 @@ func TestV2(t *testing.T) {
 		t.Error("it bounds what the kernel does not")
 	}
 
-	// Another process restores it, by the tree alone.
+	// Another process restores it, using only the tree.
 	do(t, g.Apply(id, all))
 	other := open(t)
 	do(t, other.RestoreAll())
 	check("100", "0", "max", "max", "0")
 
-	// A process that catches the signal, was told to end and is frozen has not seen it.
+	// A frozen process that catches the signal and was told to end has not seen it.
 	do(t, g.Apply(id, Set{Freeze: true}))
 	if g.Ending(id) {
 		t.Error("nobody told it to end")
@@ -112,7 +112,7 @@ func TestV2(t *testing.T) {
 	endOrphan(t, g, other)
 }
 
-// A group that the NodeManager made keeps its processes, and gets back what it had.
+// A group made by the NodeManager keeps its processes, and gets its former settings back.
 func TestYarnsGroupOnV2(t *testing.T) {
 	g := onV2(t)
 	yarn := filepath.Join(g.mounts[""], fmt.Sprintf("hadoop-yarn-test-%d", os.Getpid()))
@@ -152,7 +152,7 @@ func TestYarnsGroupOnV2(t *testing.T) {
 	do(t, other.RestoreAll())
 	check()
 
-	// What an earlier process wrote down counts, not what it left.
+	// What an earlier process wrote down counts, not the settings that it left.
 	do(t, g.Apply(id, set))
 	do(t, other.Adopt(c))
 	do(t, other.Apply(id, Set{Freeze: true}))
@@ -170,7 +170,7 @@ func TestRatioOnV2(t *testing.T) {
 	ratio(t, g)
 }
 
-// A bound drops what a container has read and written of files, and is never below what it cannot drop.
+// A bound drops what a container has read from and written to files, and is never below what cannot be dropped.
 func TestMemoryOnV2(t *testing.T) {
 	g := onV2(t)
 	dir := t.TempDir()
@@ -216,7 +216,7 @@ func await(t *testing.T, file string) {
 	t.Fatalf("there is no %s after a minute", file)
 }
 
-// A scope of systemd outlives who made it, and keeps what is set in it.
+// A systemd scope outlives the process that made it, and keeps its settings.
 func TestScope(t *testing.T) {
 	o := Options{Node: fmt.Sprintf("test-%d:1", os.Getpid()), Run: t.TempDir()}
 	g, err := Open(o)
@@ -232,7 +232,7 @@ func TestScope(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	// One of the name has failed.
+	// A unit of this name has failed.
 	if out, err := exec.Command("systemd-run", "--scope", "--unit", g.unit(), "-p", "RuntimeMaxSec=1", "sleep", "60").CombinedOutput(); err == nil {
 		t.Errorf("it did not end early:\n%s", out)
 	}
@@ -267,7 +267,7 @@ func TestScope(t *testing.T) {
 	reads(t, own, "cpu.weight", "77")
 	reads(t, own, "cpu.max", "30000 100000")
 
-	// Who made it was killed between two steps.
+	// The process that made it was killed between two steps.
 	in, err := cgroups.GetPids(filepath.Join(g.v2, "holder"))
 	do(t, err)
 	_ = cgroups.WriteFile(g.v2, "cgroup.subtree_control", "-memory") // not every kernel has it
@@ -281,7 +281,7 @@ func TestScope(t *testing.T) {
 	reads(t, own, "cpu.weight", "100")
 	do(t, other.Kill(id))
 
-	// It was stopped.
+	// The unit was stopped.
 	ctl("stop", g.unit())
 	prepared()
 }

@@ -44,7 +44,7 @@ func session(t *testing.T, container string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// members are the processes of a session.
+// members returns the processes of a session.
 func members(t *testing.T, leader int) []int {
 	t.Helper()
 	pids, err := Session(leader)
@@ -80,7 +80,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 
-	// Its leader ends and a child lives on: it is there as long as the child.
+	// Its leader ends and a child lives on: the container exists as long as the child.
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 	if again := f.Find(); len(again) != 1 || again[0] != list[0] {
 		t.Errorf("without its leader: %+v, want %+v", again, list)
 	}
-	// Who did not know it does not know that the session is that one.
+	// A Finder that has not seen the leader cannot know that the session is the container's.
 	if other, _ := New([]string{dir}); len(other.Find()) != 0 {
 		t.Error("a leader that is gone was taken for another")
 	}
@@ -107,8 +107,8 @@ func TestFind(t *testing.T) {
 	_ = os.Remove(file)
 }
 
-// A process whose number is in a pid file is a container's only if it says so: anybody may have written the file, and the
-// number may have come to another process. What clocks say does not matter.
+// A process whose number is in a pid file belongs to a container only if its environment says so: anybody may have
+// written the file, and the number may have been reused. Clocks do not matter.
 func TestForeignPID(t *testing.T) {
 	for name, container := range map[string]string{"of no container": "", "of another container": "container_1700000000000_0001_01_000003", "its own": id} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestForeignPID(t *testing.T) {
 	}
 }
 
-// The processes of a container with process numbers of its own, such as Docker's, are left to whoever made it.
+// The processes of a container with its own pid namespace, such as Docker's, are left to whatever made it.
 func TestOtherNamespace(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command("sleep", "60")

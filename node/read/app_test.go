@@ -19,7 +19,7 @@ import (
 
 var app = ids.App{Cluster: 1700000000000, Seq: 1}
 
-// index is file.out.index of an output with partitions of so many bytes, as SpillRecord writes it.
+// index returns the file.out.index of an output with partitions of these sizes, as SpillRecord writes it.
 func index(parts ...int64) []byte {
 	var b []byte
 	start := int64(0)
@@ -45,12 +45,12 @@ func put(t testing.TB, data []byte, elem ...string) string {
 	return file
 }
 
-// folder is that of the application in a local directory.
+// folder returns the folder of the application in a local directory.
 func folder(dir string) string {
 	return filepath.Join(dir, "usercache", "ann", "appcache", app.String())
 }
 
-// soon is later than anything that a test reads.
+// soon is a deadline later than anything that a test reads.
 func soon() time.Time { return time.Now().Add(time.Minute) }
 
 func attempt(s string) string { return "attempt_1700000000000_0001_" + s }
@@ -81,8 +81,8 @@ func TestParseIndex(t *testing.T) {
 	}
 }
 
-// TestIndexAsRecorded is an index whose checksum other code made: java.util.zip.CRC32, which Hadoop's PureJavaCrc32 agrees
-// with.
+// TestIndexAsRecorded reads an index whose checksum was made by other code: java.util.zip.CRC32, which agrees with
+// Hadoop's PureJavaCrc32.
 func TestIndexAsRecorded(t *testing.T) {
 	data, err := os.ReadFile("testdata/java.index")
 	if err != nil {
@@ -99,8 +99,8 @@ func TestOutputs(t *testing.T) {
 	put(t, index(7, 0), folder(two), "output", attempt("m_000001_1"), "file.out.index")
 	put(t, index(9), folder(two), "output", attempt("r_000000_0"), "file.out.index")
 	put(t, index(9), folder(two), "output", "attempt_1700000000000_0002_m_000000_0", "file.out.index")
-	put(t, index(9), folder(two), "output", attempt("m_"+strings.Repeat("0", 50)+"_0"), "file.out.index") // no name that YARN gives
-	put(t, nil, folder(two), "output", attempt("m_000002_0"), "spill0.out")                               // it still runs
+	put(t, index(9), folder(two), "output", attempt("m_"+strings.Repeat("0", 50)+"_0"), "file.out.index") // not a name that YARN gives
+	put(t, nil, folder(two), "output", attempt("m_000002_0"), "spill0.out")                               // still running
 	a := NewApp([]string{one, two}, "ann", app)
 	read := func() string {
 		out, err := a.Outputs(maxEntries, soon())
@@ -117,7 +117,7 @@ func TestOutputs(t *testing.T) {
 		t.Error(got)
 	}
 
-	// What has time and size of before is not read again.
+	// A file with the same time and size is not read again.
 	info, err := os.Stat(first)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,8 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestOutputsAreBounded has more outputs than are wanted, or than there is time for: so many are read, and the next call goes on.
+// TestOutputsAreBounded has more outputs than are wanted, or than there is time for: that many are read, and the next
+// call goes on.
 func TestOutputsAreBounded(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	for i, dir := range []string{one, one, one, two} {
@@ -169,7 +170,7 @@ func TestOutputsAreBounded(t *testing.T) {
 	}
 }
 
-// TestHostileOutputs has what users can put where their outputs are: nothing of it blocks, and the others are read.
+// TestHostileOutputs has what users can put where their outputs are: none of it blocks, and the others are read.
 func TestHostileOutputs(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	put(t, index(1), folder(dir), "output", attempt("m_000000_0"), "file.out.index")
@@ -218,13 +219,13 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// FuzzIndex looks for a file that breaks the reader, or of which something is believed that cannot be.
+// FuzzIndex looks for a file that breaks the reader, or that makes it accept an impossible value.
 func FuzzIndex(f *testing.F) {
 	f.Add(index(5, 6))
 	f.Add(index(0))
 	f.Add(index(1<<62, 1<<62, -1))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// Most of what is tried has another checksum: it is also tried with the right one.
+		// Most inputs have a wrong checksum: each is also tried with the right one.
 		if n := len(data) - sumBytes; n >= 0 {
 			fixed := slices.Clone(data)
 			binary.BigEndian.PutUint64(fixed[n:], uint64(crc32.ChecksumIEEE(fixed[:n])))
@@ -244,7 +245,7 @@ func check(t *testing.T, data []byte) {
 	}
 }
 
-// BenchmarkIndex is 24 outputs of two partitions each: new ones, and those that are known.
+// BenchmarkIndex reads 24 outputs of two partitions each: new ones, and known ones.
 func BenchmarkIndex(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 24 {

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// line is what a device says that was busy for 124444 ms.
+// line is the stat file of a device that was busy for 124444 ms.
 const line = "  721200   123356 24705842   356360  1478811   322268 103190680   434927        0   124444   827421   178193       46\n"
 
-// statOf is the file of the device on which a directory lies.
+// statOf returns the stat file of the device that holds a directory.
 func statOf(t *testing.T, sys, dir string) string {
 	t.Helper()
 	var st unix.Stat_t
@@ -25,7 +25,7 @@ func statOf(t *testing.T, sys, dir string) string {
 	return filepath.Join(deviceOf(sys, st.Dev), "stat")
 }
 
-// TestDiskBusy has directories on two devices: that of temporary files, and that of /proc.
+// TestDiskBusy has directories on two devices: the one of temporary files, and the one of /proc.
 func TestDiskBusy(t *testing.T) {
 	dir, sys := t.TempDir(), t.TempDir()
 	sub := filepath.Join(dir, "sub")
@@ -55,7 +55,7 @@ func TestDiskBusy(t *testing.T) {
 	busy(0, "read "+file, dir)
 }
 
-// A partition counts as its disk, and a disk that does not rotate not at all.
+// A partition counts as its disk, and a non-rotating disk does not count.
 func TestDiskOfPartition(t *testing.T) {
 	dir, sys := t.TempDir(), t.TempDir()
 	device := filepath.Dir(statOf(t, sys, dir))
@@ -95,7 +95,8 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// TestThisMachine has the disk under temporary files, if there is one, busy for no longer than the machine has run.
+// TestThisMachine checks that the disk under temporary files, if there is one, was busy for no longer than the machine
+// has run.
 func TestThisMachine(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := os.Stat(statOf(t, "/sys", dir)); errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +116,7 @@ func TestThisMachine(t *testing.T) {
 	}
 }
 
-// FuzzDiskStat looks for a file that breaks the reader, or of which something is believed that cannot be.
+// FuzzDiskStat looks for a file that breaks the reader, or that makes it accept an impossible value.
 func FuzzDiskStat(f *testing.F) {
 	f.Add([]byte(line))
 	f.Add([]byte("0 0 0 0 0 0 0 0 0 1099511627777"))

@@ -23,7 +23,7 @@ func Example() {
 	app := ids.App{Cluster: 1700000000000, Seq: 1}
 	output := filepath.Join(dir, "usercache/ann/appcache", app.String(), "output/attempt_1700000000000_0001_m_000000_0")
 	var index []byte
-	for _, n := range []uint64{0, 1000, 300, 300, 2000, 500} { // where it starts, how long it was, how long it is
+	for _, n := range []uint64{0, 1000, 300, 300, 2000, 500} { // start, raw length, and length in the file
 		index = binary.BigEndian.AppendUint64(index, n)
 	}
 	index = binary.BigEndian.AppendUint64(index, uint64(crc32.ChecksumIEEE(index)))

@@ -25,7 +25,7 @@ func fixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// TestRecordedHeaps has what jcmd PerfCounter.print said of the same processes.
+// TestRecordedHeaps compares recorded files with what jcmd PerfCounter.print said of the same processes.
 func TestRecordedHeaps(t *testing.T) {
 	for name, want := range map[string]Heap{
 		"g1": {
@@ -50,14 +50,14 @@ func TestRecordedHeaps(t *testing.T) {
 	}
 }
 
-// An entry is a number, or a text.
+// An entry is a number or a text.
 type entry struct {
 	name   string
 	number int64
 	text   string
 }
 
-// file is an hsperfdata file with these entries.
+// file builds an hsperfdata file with these entries.
 func file(order binary.AppendByteOrder, list ...entry) []byte {
 	b := []byte{0xca, 0xfe, 0xc0, 0xc0, 0, perfMajor, 0, 1}
 	if order == binary.AppendByteOrder(binary.LittleEndian) {
@@ -125,7 +125,7 @@ func TestParsePerf(t *testing.T) {
 	}
 }
 
-// heapEntries are those of a heap whose generations have a maximum each.
+// heapEntries are those of a heap whose generations each have a maximum.
 var heapEntries = []entry{
 	{"sun.gc.policy.name", 0, "Copy:MSC"},
 	{"sun.os.hrt.frequency", 1000, ""},
@@ -146,7 +146,7 @@ func TestByteOrders(t *testing.T) {
 	}
 }
 
-// The largest heap that is believed is one that a report can hold: 1<<31-1 MiB.
+// The largest accepted heap is the largest that a report can hold: 1<<31-1 MiB.
 func TestLargestHeap(t *testing.T) {
 	h, err := ParsePerf(file(binary.LittleEndian, entry{"sun.gc.generation.0.space.0.used", maxSize, ""}, entry{used, maxSize, ""}))
 	if err != nil || h.Used != 2*maxSize || h.Used>>20 > math.MaxInt32 {
@@ -154,14 +154,14 @@ func TestLargestHeap(t *testing.T) {
 	}
 }
 
-// heapsIn reads processes in a folder, and has looked at nothing yet.
+// heapsIn returns a Heaps for processes in a folder, which has read nothing yet.
 func heapsIn(proc string) *Heaps {
 	h := NewHeaps()
 	h.proc = proc
 	return h
 }
 
-// TestContainer has a process that knows itself by another number, and by a user's name that nobody else knows.
+// TestContainer has a process whose own number and user name differ from those outside.
 func TestContainer(t *testing.T) {
 	proc := t.TempDir()
 	status := fmt.Sprintf("Name:\tjava\nUid:\t0\t%d\t0\t0\nNSpid:\t4711\t1\n", os.Geteuid())
@@ -198,7 +198,7 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-// TestTmpIsListedOnce has two processes with one /tmp, of which names that come later are not found.
+// TestTmpIsListedOnce has two processes with one /tmp, where names created later are not found.
 func TestTmpIsListedOnce(t *testing.T) {
 	proc := t.TempDir()
 	for _, pid := range []string{"1", "2"} {
@@ -222,8 +222,8 @@ func TestTmpIsListedOnce(t *testing.T) {
 	}
 }
 
-// TestHostileTmp has what users can put into /tmp: it takes no more than its part of time and memory, and nothing of it is taken
-// for what a Java process made.
+// TestHostileTmp has what users can put into /tmp: it takes no more than its share of time and memory, and none of it is
+// taken for a Java process's file.
 func TestHostileTmp(t *testing.T) {
 	proc, outside := t.TempDir(), t.TempDir()
 	put(t, fmt.Appendf(nil, "Uid:\t0\t%d\t0\t0\n", os.Geteuid()), proc, "1", "status")
@@ -270,7 +270,7 @@ func TestHostileTmp(t *testing.T) {
 	}
 }
 
-// TestBesideJstat compares a live process with what jstat says of it.
+// TestBesideJstat compares the heap read from a live process with jstat's output.
 func TestBesideJstat(t *testing.T) {
 	for _, tool := range []string{"java", "jstat"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -294,7 +294,7 @@ func TestBesideJstat(t *testing.T) {
 			if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 				t.Skipf("this is no JDK that runs sources: %q, %v", line, err)
 			}
-			// What the process does by itself may fall between.
+			// The process may change something by itself in between.
 			var before, after Heap
 			var said map[string]float64
 			for range 5 {
@@ -316,7 +316,7 @@ func TestBesideJstat(t *testing.T) {
 				difference float64
 			}{
 				{"used", float64(after.Used), 1024 * (said["S0U"] + said["S1U"] + said["EU"] + said["OU"]), 1024},
-				// The parallel collector's young generation has more of the system than its spaces have of it.
+				// The parallel collector's young generation has more memory from the system than its spaces have.
 				{"committed", float64(after.Committed), 1024 * (said["S0C"] + said["S1C"] + said["EC"] + said["OC"]), 4 << 20},
 				{"max", float64(after.Max), 64 << 20, 1024},
 				{"young", float64(after.Young.Count), said["YGC"], 0},
@@ -335,7 +335,7 @@ func TestBesideJstat(t *testing.T) {
 	}
 }
 
-// jstat returns what jstat says, by column, in KiB and seconds.
+// jstat returns jstat's output, by column, in KiB and seconds.
 func jstat(t *testing.T, pid int) map[string]float64 {
 	t.Helper()
 	out, err := exec.Command("jstat", "-gc", strconv.Itoa(pid)).Output()
@@ -355,8 +355,8 @@ func jstat(t *testing.T, pid int) map[string]float64 {
 	return said
 }
 
-// FuzzHsperf looks for a file that breaks the reader, or of which something is believed that cannot be. It begins with small
-// files: with recorded ones the search for shorter ones takes all of the time.
+// FuzzHsperf looks for a file that breaks the reader, or that makes it accept an impossible value. It begins with small
+// files: with recorded ones, minimising takes all the time.
 func FuzzHsperf(f *testing.F) {
 	f.Add(file(binary.LittleEndian, heapEntries...))
 	f.Add(file(binary.BigEndian, heapEntries[:5]...))
@@ -379,7 +379,7 @@ func FuzzHsperf(f *testing.F) {
 	})
 }
 
-// BenchmarkHsperf is the heap of one process: the reading of 32 KiB alone, and with the way there.
+// BenchmarkHsperf reads the heap of one process: once only the 32 KiB, and once including finding them.
 func BenchmarkHsperf(b *testing.B) {
 	data := fixture(b, "g1.hsperfdata")
 	b.Run("parse", func(b *testing.B) {

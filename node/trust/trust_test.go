@@ -43,7 +43,7 @@ func ask(t testing.TB, name string) []byte {
 	return der
 }
 
-// wants fails unless an error holds a text.
+// wants fails the test unless an error contains a text.
 func wants(t testing.TB, err error, text string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), text) {
@@ -51,7 +51,7 @@ func wants(t testing.TB, err error, text string) {
 	}
 }
 
-// An authority is made once, whoever comes first, and is found again.
+// An authority is created once, even by concurrent callers, and is found again.
 func TestOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	_, err := Load(dir)
@@ -102,7 +102,7 @@ func TestDamagedAuthority(t *testing.T) {
 			t.Errorf("%s: the file is another", name)
 		}
 	}
-	// The parts of two authorities do not belong together.
+	// The parts of two authorities do not fit together.
 	other := t.TempDir()
 	open(t, other)
 	second, _ := os.ReadFile(filepath.Join(other, authorityFile))
@@ -126,7 +126,7 @@ func TestTokens(t *testing.T) {
 	if err != nil || !again.Expires.Equal(good.Expires) || again.String() != good.String() {
 		t.Errorf("%+v (%v), want %+v", again, err, good)
 	}
-	for range 2 { // it serves several nodes
+	for range 2 { // the token is good for several nodes
 		if name, der, err := a.Join(good.String(), ask(t, node)); err != nil || name != node || len(der) == 0 {
 			t.Errorf("%s, %v", name, err)
 		}
@@ -195,7 +195,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// What a certificate says is no more than it should.
+// A certificate says no more than it should.
 func TestCertificates(t *testing.T) {
 	a := open(t, t.TempDir())
 	der, err := a.Renew(node, ask(t, node))
@@ -256,7 +256,7 @@ func TestNodeOf(t *testing.T) {
 	}
 }
 
-// Credentials are of one piece, and nobody else may read them.
+// The parts of credentials fit together, and nobody else may read them.
 func TestCredentials(t *testing.T) {
 	a, dir := open(t, t.TempDir()), t.TempDir()
 	_, err := Client(dir)
@@ -328,7 +328,7 @@ func TestRenewIfDue(t *testing.T) {
 		t.Errorf("%+v, %v", next, err)
 	}
 
-	// It goes on while that fails, and says so.
+	// Renewal goes on after a failure, and reports it.
 	ctx, stop := context.WithCancel(t.Context())
 	var said error
 	if err := os.Remove(filepath.Join(dir, credentialsFile)); err != nil {
@@ -358,7 +358,7 @@ func TestAddresses(t *testing.T) {
 	wants(t, err, "this is no token")
 }
 
-// A token that can be read says the same when it is printed.
+// A token that can be parsed prints the same again.
 func FuzzToken(f *testing.F) {
 	a := open(f, f.TempDir())
 	for _, name := range []string{"", node} {
@@ -380,7 +380,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// What is taken for a certificate request names a node, and a certificate of it says the same.
+// Anything accepted as a certificate request names a node, and a certificate issued for it names the same.
 func FuzzRequest(f *testing.F) {
 	a := open(f, f.TempDir())
 	der := ask(f, node)
