@@ -16,7 +16,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// errBye says that the peer asked for the end of the connection.
+// errBye says that the peer asked to end the connection.
 var errBye = errors.New("the peer closes the connection")
 
 // maxContext is how many bytes of a caller's context are kept.
@@ -28,14 +28,13 @@ type task struct {
 	method   *served
 	req      proto.Message
 	to       echo
-	memory   int64          // bytes held, those of the answer as it is expected among them
-	expected int64          // … unless it is put together at a desk:
+	memory   int64          // bytes held, including those expected for the answer
+	expected int64          // … unless the answer is made at a desk:
 	answer   *budget.Answer // nil until then
 	turn     turn           // to write
 }
 
-// called reads a call and has it answered. What is wrong with one call ends that call, what is wrong with its
-// frame the connection.
+// called reads a call and starts answering it. An error in one call ends that call, an error in its frame the connection.
 func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	method, rest, why, failed, err := c.method(to, b)
 	switch {
@@ -55,7 +54,7 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if err != nil {
 		return c.turnDown(refusedMessage, to, notTaken(err))
 	}
-	// An answer that is too long was given to somebody. What is expected alone keeps nobody out.
+	// The expected size may be that of a long answer to another caller. The expectation alone refuses no call.
 	var expected int64
 	if !c.s.atDesk(method) {
 		expected = max(min(method.expected.Bytes(), c.s.memory.Most()-memory), 0)
@@ -95,8 +94,8 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	return nil
 }
 
-// method reads the header of a call and finds its method, or why there is none; it returns what follows the header. An error ends
-// the connection.
+// method reads the header of a call and finds its method, or says why there is none; it returns what follows the header.
+// An error ends the connection.
 func (c *conn) method(to echo, b []byte) (m *served, rest []byte, why reason, failed *Error, err error) {
 	head, rest, err := delimited(b)
 	if err != nil {
@@ -110,19 +109,19 @@ func (c *conn) method(to echo, b []byte) (m *served, rest []byte, why reason, fa
 	return m, rest, why, failed, nil
 }
 
-// notTaken is the answer to a request that is not taken for what it is.
+// notTaken is the answer to a request that is refused because of its content.
 func notTaken(err error) *Error {
 	return errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err)
 }
 
-// admit waits until a call may be answered that takes up so much memory: above any of the limits nothing more is read, and
-// the peer's writes wait in their turn. The connection's own limit comes first, and its caller's next: one whose answers do not
-// leave, or who floods, holds nothing of the others' while it waits. Failed says why the call is not taken.
+// admit waits until a call that takes this much memory may be answered: at any of the limits nothing more is read, and
+// the peer's writes block in turn. The connection's own limit comes first, then its callers': a peer that does not read
+// its answers, or floods, holds nothing of the others' while it waits. Failed says why the call is not taken.
 func (c *conn) admit(memory int64) (failed *Error, err error) {
 	if !c.takeSlot(c.slots) {
 		return nil, c.ctx.Err()
 	}
-	for i, of := range c.callers { // as one that does nothing: it may have to go
+	for i, of := range c.callers { // still counted as idle: the connection may be closed
 		if !c.takeSlot(of.slots) {
 			leave(c.callers[:i])
 			<-c.slots
@@ -147,13 +146,13 @@ func (c *conn) admit(memory int64) (failed *Error, err error) {
 	return failed, c.ctx.Err()
 }
 
-// leavePlaces gives back what a call has among the calls of others.
+// leavePlaces frees a call's places among the calls of others.
 func (c *conn) leavePlaces() {
 	<-c.s.slots
 	leave(c.callers)
 }
 
-// leave gives back the places of one call.
+// leave frees the places of one call.
 func leave(callers []*caller) {
 	for _, of := range callers {
 		<-of.slots
@@ -175,10 +174,10 @@ func (c *conn) takeSlot(slots chan struct{}) bool {
 	}
 }
 
-// atDesk reports whether answers of a method are put together at a desk.
+// atDesk reports whether answers of a method are made at a desk.
 func (s *Server) atDesk(m *served) bool { return m.long && s.desk != nil }
 
-// find returns the method that is called, or why there is none.
+// find returns the called method, or why there is none.
 func (s *Server) find(m methodHeader) (*served, reason, *Error) {
 	methods, ok := s.protocols[string(m.protocol)]
 	if !ok {
@@ -197,9 +196,9 @@ func (s *Server) find(m methodHeader) (*served, reason, *Error) {
 	return method, 0, nil
 }
 
-// turnDown answers a call that cannot be made; the connection goes on.
+// turnDown answers a call that is refused; the connection goes on.
 func (c *conn) turnDown(why reason, to echo, failed *Error) error {
-	c.turn.give() // whoever reads the log may be slow
+	c.turn.give() // the log's reader may be slow
 	c.s.refuse(c.addr, why, failed)
 	c.turn.take()
 	return c.fail(&c.turn, to, failed)
@@ -234,7 +233,7 @@ func (c *conn) run(t *task) {
 	}
 }
 
-// rest waits as long as the handler wants it to.
+// rest waits for as long as the handler has asked.
 func (c *conn) rest(t *task) {
 	c.s.memory.Give(c.addr.Addr(), t.memory)
 	t.memory, t.expected, t.req = 0, 0, nil
@@ -244,7 +243,7 @@ func (c *conn) rest(t *task) {
 	}
 }
 
-// ran gives back what a call held until its answer had left: it is the peer's own.
+// ran gives back what a call held until its answer had left: it counted only against this peer.
 func (c *conn) ran(t *task) {
 	c.s.memory.Give(c.addr.Addr(), t.memory)
 	if t.answer != nil {
@@ -256,8 +255,8 @@ func (c *conn) ran(t *task) {
 	c.calls.Done()
 }
 
-// invoke calls the handler. Its places among the calls of others are free before the answer leaves: a peer that does not read holds
-// none.
+// invoke calls the handler. It frees the call's places among the calls of others before the answer leaves: a peer that
+// does not read holds none.
 func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 	t.method.calls.Add(1)
 	defer func() {
@@ -274,10 +273,10 @@ func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 	return t.method.invoke(ctx, &t.Call, t.req)
 }
 
-// buffers are where answers are put together.
+// buffers are for encoding answers.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// settle has a call hold what its answer of a size takes up, in place of what was expected.
+// settle makes a call hold the actual memory of its answer, in place of what was expected.
 func (c *conn) settle(t *task, resp proto.Message, size int) {
 	takes := t.method.answerBytes(resp, size)
 	if t.answer != nil {
@@ -291,7 +290,7 @@ func (c *conn) settle(t *task, resp proto.Message, size int) {
 	}
 }
 
-// succeed sends the answer resp, which has a size. Its error is an [Error] where resp cannot be written down: the caller can be
+// succeed sends the answer resp, of the given size. It returns an [Error] if resp cannot be encoded: the caller can be
 // told so.
 func (c *conn) succeed(at *turn, to echo, resp proto.Message, size int) error {
 	if size > keepOutput {
@@ -309,13 +308,13 @@ func (c *conn) succeed(at *turn, to echo, resp proto.Message, size int) error {
 	return c.sendFrame(at, b)
 }
 
-// unwritable is an answer that cannot be written down: there is something in it that its message does not allow.
+// unwritable is the error for an answer that cannot be encoded: it contains something that its message does not allow.
 func (c *conn) unwritable(resp proto.Message, err error) error {
 	c.s.log.Error("an answer cannot be written", "peer", c.addr.String(), "message", resp.ProtoReflect().Descriptor().FullName(), "err", err)
 	return errorf(wire.RpcErrorCode_ERROR_SERIALIZING_RESPONSE, ClassYarn, "the answer cannot be written: %v", err)
 }
 
-// streamed sends an answer of a size in pieces, as they are written down: it is never in memory as a whole.
+// streamed sends an answer in pieces, as they are encoded: it is never in memory as a whole.
 func (c *conn) streamed(at *turn, to echo, resp proto.Message, size int) error {
 	if err := proto.CheckInitialized(resp); err != nil {
 		at.give()
@@ -325,11 +324,11 @@ func (c *conn) streamed(at *turn, to echo, resp proto.Message, size int) error {
 	b = protowire.AppendVarint(b, uint64(size))
 	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize+size))
 	within := c.s.limits.Write + time.Duration(size/leastRate)*time.Second
-	again := runtime.Gosched // nodes may wait for a processor
+	again := runtime.Gosched // nodes may be waiting for a processor
 	if at.has {
 		again = at.take
 	}
-	at.give() // until it is this answer's turn to leave
+	at.give() // until this answer may leave
 	return c.sent(c.out.stream(at, func(write func([]byte) error) error {
 		p := pieces{b: b, write: func(b []byte) error {
 			at.give()
@@ -357,20 +356,20 @@ func (c *conn) fail(at *turn, to echo, failed *Error) error {
 	return c.sendFrame(at, *p)
 }
 
-// keep gives a buffer back unless it has grown large.
+// keep returns a buffer to the pool unless it has grown large.
 func keep(p *[]byte) {
 	if cap(*p) <= keepOutput {
 		buffers.Put(p)
 	}
 }
 
-// sendFrame sends b as a frame. A connection that cannot take it ends.
+// sendFrame sends b as a frame. If that fails, the connection ends.
 func (c *conn) sendFrame(at *turn, b []byte) error {
 	endFrame(b, 0)
 	return c.sent(c.out.send(at, b))
 }
 
-// sent ends the connection where what was sent did not leave.
+// sent ends the connection if sending failed.
 func (c *conn) sent(err error) error {
 	if err != nil && c.broken.CompareAndSwap(false, true) {
 		if errors.Is(err, os.ErrDeadlineExceeded) {

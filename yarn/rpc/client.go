@@ -17,29 +17,29 @@ import (
 	"heddle/yarn/wire"
 )
 
-// A Token lets a client in where a server asks for one. Kind and Service are not sent.
+// A Token authenticates a client where a server requires one. Kind and Service are not sent.
 type Token struct {
 	Identifier, Password []byte
 	Kind, Service        string
 }
 
-// String says what kind of token t is and for whom; its password stays out of logs.
+// String returns the kind of t and what it is for; its password stays out of logs.
 func (t Token) String() string { return t.Kind + " for " + t.Service }
 
-// ClientOptions say what a [Client] is. Timeout bounds dialling, and every call whose context has no deadline
-// of its own; 0 is [DefaultTimeout].
+// ClientOptions configure a [Client]. Timeout bounds dialling, and every call whose context has no deadline; 0 means
+// [DefaultTimeout].
 type ClientOptions struct {
 	Protocol string // full name, as in [Protocol]
-	User     string // on whose behalf; not sent with a token, which says it
-	RealUser string // who acts for User; "" where User itself does
+	User     string // on whose behalf; not sent with a token, which names the user
+	RealUser string // who acts for User; "" if User itself does
 	Token    *Token // nil: SIMPLE
 	Timeout  time.Duration
 }
 
-// DefaultTimeout is how long a [Client] waits unless it is told otherwise.
+// DefaultTimeout is how long a [Client] waits by default.
 const DefaultTimeout = 60 * time.Second
 
-// A Client is one connection to a server, and what was called on it. It may be used by many goroutines.
+// A Client is one connection to a server, with the calls in progress on it. It is safe for concurrent use.
 type Client struct {
 	nc       net.Conn
 	in       splitter
@@ -56,7 +56,7 @@ type Client struct {
 	err     error // why no further call can be made
 }
 
-// A waiter is a call that waits for its answer.
+// A waiter is a call waiting for its answer.
 type waiter struct {
 	resp proto.Message
 	done chan error
@@ -65,7 +65,7 @@ type waiter struct {
 // errLeft says that a client was closed by its owner.
 var errLeft = errors.New("the client is closed")
 
-// Dial connects to addr, a host:port, and authenticates. Its error is an [Error] where the server refused.
+// Dial connects to addr, a host:port, and authenticates. Its error is an [Error] if the server refused.
 func Dial(ctx context.Context, addr string, o ClientOptions) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -83,13 +83,13 @@ func Dial(ctx context.Context, addr string, o ClientOptions) (*Client, error) {
 	return c, nil
 }
 
-// newClient begins on nc, which it closes if that fails.
+// newClient starts a client on nc, and closes nc if that fails.
 func newClient(ctx context.Context, nc net.Conn, o ClientOptions) (*Client, error) {
 	c := &Client{nc: nc, addr: nc.RemoteAddr().String(), protocol: o.Protocol, timeout: o.Timeout, ended: make(chan struct{}), pending: make(map[int32]*waiter)}
 	rand.Read(c.id[:]) // it never fails: without randomness the program ends
 	c.in = splitter{r: nc, limit: DefaultFrame}
 	c.out = newOutbox(nc, DefaultOutput, min(o.Timeout, DefaultWrite), func(int) {})
-	// The end of ctx ends whatever is being read or written.
+	// The end of ctx ends any read or write in progress.
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
 	err := c.begin(o)
 	if !stop() && ctx.Err() != nil {
@@ -103,7 +103,7 @@ func newClient(ctx context.Context, nc net.Conn, o ClientOptions) (*Client, erro
 	return c, nil
 }
 
-// begin sends the connection header and the context, and authenticates between them.
+// begin sends the connection header and the context, and authenticates in between.
 func (c *Client) begin(o ClientOptions) error {
 	who := &wire.UserInformation{}
 	auth := authNone
@@ -132,9 +132,9 @@ func (c *Client) begin(o ClientOptions) error {
 	return c.out.send(nil, b)
 }
 
-// Call calls method with req and reads the answer into resp. An error the server answered is an [Error]; after
-// any other one the server may or may not have done what it was asked. When ctx ends the answer is not waited
-// for; other calls are not touched.
+// Call calls method with req and reads the answer into resp. An error that the server answered is an [Error]; after any
+// other error the server may or may not have executed the call. When ctx ends, Call stops waiting for the answer; other
+// calls are not affected.
 func (c *Client) Call(ctx context.Context, method string, req, resp proto.Message) error {
 	if err := c.call(ctx, method, req, resp); err != nil {
 		return fmt.Errorf("calling %s at %s: %w", method, c.addr, err)
@@ -142,7 +142,7 @@ func (c *Client) Call(ctx context.Context, method string, req, resp proto.Messag
 	return nil
 }
 
-// call is Call with errors that do not say which call failed.
+// call is Call with errors that do not name the call.
 func (c *Client) call(ctx context.Context, method string, req, resp proto.Message) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -158,7 +158,7 @@ func (c *Client) call(ctx context.Context, method string, req, resp proto.Messag
 		if c.drop(id) {
 			return err
 		}
-		// The connection ended meanwhile, and said why.
+		// The connection ended meanwhile, and reported why.
 		return <-w.done
 	}
 	select {
@@ -189,13 +189,13 @@ func (c *Client) register(w *waiter) (int32, error) {
 	return id, nil
 }
 
-// maxCall is the largest id of a call; the one after it is 0.
+// maxCall is the largest call id; the next one is 0.
 const maxCall = 1<<31 - 1
 
 // drop forgets call id and reports whether it was still waiting.
 func (c *Client) drop(id int32) bool { return c.claim(id) != nil }
 
-// claim takes call id out of those that wait.
+// claim removes call id from those that wait, and returns it.
 func (c *Client) claim(id int32) *waiter {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,7 +225,7 @@ func (c *Client) request(id int32, method string, req proto.Message) error {
 	return nil
 }
 
-// read takes answers until the connection ends.
+// read processes answers until the connection ends.
 func (c *Client) read() {
 	defer close(c.ended)
 	for {
@@ -243,7 +243,7 @@ func (c *Client) read() {
 	}
 }
 
-// answered gives an answer to who waits for it. An error ends the connection.
+// answered passes an answer to the call that waits for it. An error ends the connection.
 func (c *Client) answered(b []byte) error {
 	h, body, err := c.response(b, c.id[:])
 	if err != nil {
@@ -254,7 +254,7 @@ func (c *Client) answered(b []byte) error {
 	}
 	w := c.claim(h.call)
 	if w == nil {
-		return nil // nobody waits for it any longer
+		return nil // its call no longer waits
 	}
 	if h.err != nil {
 		w.done <- h.err
@@ -269,7 +269,7 @@ func (c *Client) answered(b []byte) error {
 	return nil
 }
 
-// response cuts an answer into its header and, where it is a success, its message. Client is who it must be for.
+// response splits an answer into its header and, for a success, its message. Client is the id that it must be for.
 func (c *Client) response(b, client []byte) (responseHeader, []byte, error) {
 	head, rest, err := delimited(b)
 	if err != nil {
@@ -295,7 +295,7 @@ func (c *Client) response(b, client []byte) (responseHeader, []byte, error) {
 	return h, body, nil
 }
 
-// end fails all calls with err, and those that come. Its first caller says why.
+// end fails all calls, current and future, with err. Only the first error counts.
 func (c *Client) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -307,11 +307,11 @@ func (c *Client) end(err error) {
 		delete(c.pending, id)
 		w.done <- err
 	}
-	_ = c.nc.Close() // what was to be sent is lost either way
+	_ = c.nc.Close() // what was still to be sent is lost either way
 	c.out.close()
 }
 
-// Close ends the connection; calls that wait fail. It returns when nothing of the client runs any more.
+// Close ends the connection; waiting calls fail. It returns when the client's goroutine has ended.
 func (c *Client) Close() error {
 	c.end(errLeft)
 	<-c.ended

@@ -18,22 +18,22 @@ import (
 	"heddle/yarn/wire"
 )
 
-// When a connection ends with an answer, what the peer is still sending is read for a while: closing over it
-// would reset the connection and could take the answer away.
+// When a connection ends with an answer, what the peer is still sending is read for a while: closing the connection over
+// it would reset it and could destroy the answer.
 const (
 	lingerTime  = time.Second
 	lingerBytes = 256 << 10
 )
 
-// errStopped says that the server wants no more frames of a connection.
+// errStopped says that the server wants no more frames from a connection.
 var errStopped = errors.New("the server is closing")
 
-// A refusal ends a connection, with an answer where err is not nil.
+// A refusal ends a connection, with an answer if err is not nil.
 type refusal struct {
 	why  reason
 	to   echo
 	err  *Error
-	text string // in place of an answer: what is written as it is
+	text string // instead of an answer: text that is written unchanged
 }
 
 func (r *refusal) Error() string {
@@ -43,7 +43,7 @@ func (r *refusal) Error() string {
 	return r.err.Error()
 }
 
-// An echo is what an answer repeats of the request it belongs to.
+// An echo is the part of a request that its answer repeats.
 type echo struct {
 	call, retry int32
 	client      [idSize]byte
@@ -60,12 +60,12 @@ func (e *echo) id() []byte {
 	return e.client[:]
 }
 
-// A conn is a connection to a server. What is not said to be shared belongs to the goroutine that reads.
+// A conn is a connection to a server. Fields not marked as shared belong to the reading goroutine.
 type conn struct {
 	s      *Server
 	nc     net.Conn
 	addr   netip.AddrPort
-	from   string          // its address alone
+	from   string          // only its IP address
 	ctx    context.Context //nolint:containedctx // it is the connection's own, handed to every call of it
 	cancel context.CancelFunc
 	in     splitter
@@ -73,21 +73,21 @@ type conn struct {
 	out    *outbox // shared
 
 	sasl     *saslServer // nil: the client says who it is
-	open     bool        // the connection context came
+	open     bool        // the connection context has come
 	user     string
 	realUser string
 	identity any
-	context  string // the caller's, as last heard
+	context  string // the caller's, as last received
 
-	armed    time.Time // the read deadline, while between frames
+	armed    time.Time // the read deadline between frames
 	inFrame  bool      // the read deadline is that of a frame
 	slots    chan struct{}
-	callers  []*caller      // whose it is, where they are bounded
+	callers  []*caller      // its callers, if they are limited
 	calls    sync.WaitGroup // being answered
-	active   atomic.Int32   // how many; shared
+	active   atomic.Int32   // their number; shared
 	answered atomic.Int64   // when the last one was, in nanoseconds since 1970; shared
 	seen     atomic.Int64   // when the last frame was read, likewise; shared
-	stopped  atomic.Bool    // nothing more is to be read; shared
+	stopped  atomic.Bool    // nothing more is read; shared
 	broken   atomic.Bool    // nothing more can be written; shared
 }
 
@@ -118,11 +118,11 @@ func (c *conn) serve() {
 	defer c.finish()
 	defer func() {
 		if p := recover(); p != nil {
-			_ = c.fail(&c.turn, nobody, c.panicked(p)) // the connection ends whether the peer hears of it or not
+			_ = c.fail(&c.turn, nobody, c.panicked(p)) // the connection ends whether the peer gets this or not
 		}
 	}()
 	if tcp, ok := c.nc.(*net.TCPConn); ok {
-		_ = tcp.SetNoDelay(true) // Go's default; an answer must not wait for another
+		_ = tcp.SetNoDelay(true) // Go's default; an answer must not wait for the next
 	}
 	err := c.nc.SetReadDeadline(time.Now().Add(c.s.limits.Handshake))
 	if err == nil {
@@ -134,7 +134,7 @@ func (c *conn) serve() {
 	c.leave(err)
 }
 
-// frame reads one frame and does what it says.
+// frame reads one frame and acts on it.
 func (c *conn) frame() error {
 	b, err := c.in.next()
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *conn) frame() error {
 	return c.handle(b)
 }
 
-// unwanted reports whether a large frame of so many bytes that begins so is read past, because its call is turned down.
+// unwanted reports whether to skip a large frame with this beginning and size, because its call is refused.
 func (c *conn) unwanted(begin []byte, bytes int) (bool, error) {
 	if !c.open {
 		return false, nil
@@ -175,7 +175,7 @@ func (c *conn) unwanted(begin []byte, bytes int) (bool, error) {
 		if n < 0 {
 			return false, c.unreadable(to, protowire.ParseError(n))
 		}
-		// What follows the request is nothing, but would be kept until all of the frame is there.
+		// Bytes after the request mean nothing, but would be kept until the whole frame has arrived.
 		if size = max(size, uint64(bytes-(len(begin)-len(rest))-n)); size <= uint64(method.bytes) {
 			return false, nil
 		}
@@ -185,7 +185,7 @@ func (c *conn) unwanted(begin []byte, bytes int) (bool, error) {
 	return true, c.turnDown(why, to, failed)
 }
 
-// pass lets others go on between the reads of a large frame.
+// pass lets others run between the reads of a large frame.
 func (c *conn) pass() {
 	if c.s.limits.Pause == 0 {
 		runtime.Gosched()
@@ -197,8 +197,8 @@ func (c *conn) pass() {
 	}
 }
 
-// arm sets the deadline of the next read. Before the connection context it is the one set at the beginning,
-// which bounds the handshake as a whole; then one for the time between frames, or one for a whole frame.
+// arm sets the deadline of the next read. Before the connection context it is the one set at the beginning, which bounds
+// the whole handshake; later it is one for the time between frames, or one for a whole frame.
 func (c *conn) arm(begun bool) error {
 	if c.open {
 		now := time.Now()
@@ -216,15 +216,15 @@ func (c *conn) arm(begun bool) error {
 			}
 		}
 	}
-	// Only after the deadline was set: stop sets its own after stopped, so that one of the two is seen.
+	// Only after the deadline is set: stop sets its own deadline after stopped, so that one of the two takes effect.
 	if c.stopped.Load() {
 		return errStopped
 	}
 	return nil
 }
 
-// idles reports whether err is the deadline between frames on a connection that is to stay: one whose calls are
-// being answered, or were not long ago.
+// idles reports whether err is the deadline between frames on a connection that is to stay: one whose calls are being
+// answered, or were not long ago.
 func (c *conn) idles(err error) bool {
 	if !errors.Is(err, os.ErrDeadlineExceeded) || !c.open || c.inFrame || c.stopped.Load() {
 		return false
@@ -234,13 +234,13 @@ func (c *conn) idles(err error) bool {
 	return c.active.Load() > 0 || time.Since(last) < c.s.limits.Idle*3/4
 }
 
-// stop lets the reader read no further frame. It is called from any goroutine.
+// stop makes the reader read no further frame. Any goroutine may call it.
 func (c *conn) stop() {
 	c.stopped.Store(true)
 	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // a closed connection has stopped
 }
 
-// leave says goodbye for reason err.
+// leave ends the conversation for the reason err.
 func (c *conn) leave(err error) {
 	var refused *refusal
 	var tooLong *tooLongError
@@ -251,14 +251,14 @@ func (c *conn) leave(err error) {
 	case errors.Is(err, errNoRoom):
 		refused = &refusal{refusedInput, nobody, nil, ""}
 	case c.stopped.Load():
-		// What was called is answered: calls hold the connection until then.
+		// Calls that were made are answered: they hold the connection until then.
 		c.calls.Wait()
 		c.linger()
 		return
 	case errors.Is(err, os.ErrDeadlineExceeded) && (!c.open || c.inFrame):
 		refused = &refusal{refusedDeadline, nobody, nil, ""}
 	default:
-		return // the peer went, or was idle
+		return // the peer left, or was idle
 	}
 	c.s.refuse(c.addr, refused.why, refused)
 	switch {
@@ -273,27 +273,27 @@ func (c *conn) leave(err error) {
 	}
 }
 
-// linger says that nothing follows and reads on until the peer has seen it.
+// linger signals that nothing follows, and reads on until the peer has seen it.
 func (c *conn) linger() {
 	half, ok := c.nc.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
 	if c.nc.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
-		_, _ = io.CopyN(io.Discard, c.nc, lingerBytes) // any end of it will do
+		_, _ = io.CopyN(io.Discard, c.nc, lingerBytes) // it does not matter how it ends
 	}
 }
 
 // finish ends the connection and waits for its calls.
 func (c *conn) finish() {
 	c.cancel()
-	_ = c.nc.Close() // there is nobody left to tell
+	_ = c.nc.Close() // nobody is left to tell
 	c.out.close()
 	c.calls.Wait()
 	c.in.release()
 }
 
-// panicked notes panic p and returns what the peer is told. Its connection ends; the process goes on.
+// panicked records panic p and returns what the peer is told. The peer's connection ends; the process goes on.
 func (c *conn) panicked(p any) *Error {
 	c.s.count.panics.Add(1)
 	c.s.count.refused[refusedPanic].Add(1)

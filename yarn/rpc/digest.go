@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// DIGEST-MD5 (RFC 2831) as Java's own provider does it: the session variant, authentication alone.
+// DIGEST-MD5 (RFC 2831) as Java's own provider implements it: the session variant, authentication only.
 const (
 	digestRealm    = "default" // also the id of every server
 	digestCount    = "00000001"
 	digestQOP      = "auth"
 	digestAlg      = "md5-sess"
-	nonceSize      = 30       // random bytes of a nonce, which makes 40 characters
+	nonceSize      = 30       // random bytes of a nonce, which become 40 characters
 	maxDigest      = 16 << 10 // bytes of a challenge or a response
-	maxDirectives  = 32       // in one of them
+	maxDirectives  = 32       // in a challenge or a response
 	digestResponse = 2 * md5.Size
 )
 
-// A digest is one exchange: what both sides hash.
+// A digest is one exchange: the data that both sides hash.
 type digest struct {
 	username string // the token's identifier, in base64
 	realm    string
@@ -39,12 +39,12 @@ func newNonce() string {
 	return base64.StdEncoding.EncodeToString(b[:])
 }
 
-// challenge is what a server sends first.
+// challenge returns what a server sends first.
 func challenge(nonce string) []byte {
 	return []byte(`realm="` + digestRealm + `",nonce="` + nonce + `",qop="` + digestQOP + `",charset=utf-8,algorithm=` + digestAlg)
 }
 
-// prove returns the hash that only who knows the password can make. Of is AUTHENTICATE for a client, "" for the
+// prove returns the hash that only a holder of the password can make. Of is AUTHENTICATE for a client, "" for the
 // server's answer.
 func (d *digest) prove(password, of string) string {
 	secret := md5.Sum([]byte(d.username + ":" + d.realm + ":" + password))
@@ -57,21 +57,21 @@ func hexMD5(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// passwordText is a token's password as the digest takes it.
+// passwordText returns a token's password in the form that the digest needs.
 func passwordText(password []byte) string { return base64.StdEncoding.EncodeToString(password) }
 
 // sameText compares in constant time.
 func sameText(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// response is what a client answers to a challenge.
+// response returns a client's answer to a challenge.
 func (d *digest) response(password string) []byte {
 	return []byte(`charset=utf-8,username="` + d.username + `",realm="` + d.realm + `",nonce="` + d.nonce +
 		`",nc=` + digestCount + `,cnonce="` + d.cnonce + `",digest-uri="` + d.uri + `",maxbuf=65536,response=` +
 		d.prove(password, "AUTHENTICATE") + `,qop=` + digestQOP)
 }
 
-// readResponse reads a client's answer to the challenge with nonce: the identifier of the token it has, the
-// exchange, and the hash to compare. Whether the hash is right it does not say.
+// readResponse reads a client's answer to the challenge with nonce: the identifier of its token, the exchange, and the
+// hash to compare. It does not check the hash.
 func readResponse(text []byte, nonce string) (identifier []byte, d *digest, hash string, err error) {
 	has, err := directives(text)
 	if err != nil {
@@ -125,7 +125,7 @@ func readChallenge(text []byte) (realm, nonce string, err error) {
 	return has["realm"], has["nonce"], nil
 }
 
-// offers reports whether list, a comma list, has item.
+// offers reports whether the comma-separated list contains item.
 func offers(list, item string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if strings.EqualFold(strings.TrimSpace(one), item) {
@@ -135,7 +135,7 @@ func offers(list, item string) bool {
 	return false
 }
 
-// directives reads name=value, name="value", …; every name may stand once.
+// directives reads name=value, name="value", …; every name may occur once.
 func directives(text []byte) (map[string]string, error) {
 	if len(text) > maxDigest {
 		return nil, fmt.Errorf("%d bytes are too long, %d are taken", len(text), maxDigest)
@@ -198,7 +198,7 @@ func directive(s string) (value, rest string, err error) {
 
 func trimSpace(s string) string { return strings.Trim(s, " \t\r\n") }
 
-// clip shortens what a peer sent for a message.
+// clip shortens a peer's text for an error message.
 func clip(s string) string {
 	const most = 64
 	if len(s) > most {

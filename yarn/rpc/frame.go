@@ -12,15 +12,15 @@ import (
 
 const (
 	lengthSize = 4        // of a frame's length, big-endian
-	firstInput = 1 << 10  // what the input buffer of a connection starts with
-	keepInput  = 64 << 10 // what it is cut down to once it is empty
-	readPiece  = 64 << 10 // what one read takes at most: while it copies, nobody else has the processor
+	firstInput = 1 << 10  // initial size of a connection's input buffer
+	keepInput  = 64 << 10 // size to which an empty input buffer is cut down
+	readPiece  = 64 << 10 // maximum size of one read: nobody else has the processor while it copies
 )
 
-// errNoRoom says that input buffers, those of one address or all together, are at their limit.
+// errNoRoom says that the input buffers of one address, or all together, are at their limit.
 var errNoRoom = errors.New("no room left for input: what connections have sent and is not read yet takes up all memory that there is for it")
 
-// A tooLongError says that a peer announced a frame that is empty or above the limit.
+// A tooLongError says that a peer announced an empty frame, or one above the limit.
 type tooLongError struct {
 	length uint32
 	limit  int
@@ -30,27 +30,27 @@ func (e *tooLongError) Error() string {
 	return fmt.Sprintf("a frame of %d bytes was announced, 1 to %d are taken", e.length, e.limit)
 }
 
-// A splitter cuts what arrives into frames. Its buffer grows with the bytes that are there, never by the length
-// a peer announces.
+// A splitter cuts its input into frames. Its buffer grows with the bytes that have arrived, never with the length that a
+// peer announces.
 type splitter struct {
 	r     io.Reader
-	buf   []byte // buf[start:end] arrived and was not handed out
+	buf   []byte // buf[start:end] has arrived and was not handed out
 	start int
 	end   int
 	limit int // of a frame's length
-	// wait is called before a read, with whether a part of what is asked for has arrived; nil for none.
+	// wait is called before a read, and told whether part of what is needed has arrived; nil for none.
 	wait func(begun bool) error
-	// room is asked for every change of the buffer's size above keepInput; nil for none.
+	// room is asked about every change of the buffer's size above keepInput; nil for no limit.
 	room func(bytes int) bool
-	// pass is called whenever so much of a large frame was read as one read takes at most. Nil for none.
+	// pass is called whenever readPiece bytes of a large frame have been read. May be nil.
 	pass func()
-	read int // of a large frame, since then
-	// unwanted is asked about a frame that is longer than one read, with what one read takes of it and how long it is, whether it
-	// is read past. Its error ends the reading. Nil for nobody.
+	read int // bytes of a large frame, since then
+	// unwanted is asked about a frame longer than one read, with its first read and its length, and reports whether to
+	// skip it. Its error ends the reading. May be nil.
 	unwanted func(begin []byte, bytes int) (bool, error)
 }
 
-// next returns the next frame without its length, nil for one that was unwanted. It stays valid until the next call.
+// next returns the next frame without its length, or nil for one that was unwanted. It stays valid until the next call.
 func (s *splitter) next() ([]byte, error) {
 	head, err := s.peek(lengthSize)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *splitter) next() ([]byte, error) {
 	return whole[lengthSize:], nil
 }
 
-// skip reads past the next n bytes, which it does not keep.
+// skip reads past the next n bytes and does not keep them.
 func (s *splitter) skip(n int) error {
 	for {
 		have := min(n, s.end-s.start)
@@ -107,7 +107,7 @@ func (s *splitter) skip(n int) error {
 	}
 }
 
-// large notes that more of a large frame was read.
+// large records that more of a large frame was read.
 func (s *splitter) large(got int) {
 	if s.read += got; s.read >= readPiece && s.pass != nil {
 		s.read = 0
@@ -125,8 +125,8 @@ func (s *splitter) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// peek returns the next n bytes and leaves them. A peer that stops before the first of them is io.EOF, after it
-// io.ErrUnexpectedEOF.
+// peek returns the next n bytes without consuming them. If the peer stops before the first of them, the error is io.EOF,
+// later io.ErrUnexpectedEOF.
 func (s *splitter) peek(n int) ([]byte, error) {
 	for s.end-s.start < n {
 		begun := s.end > s.start
@@ -153,7 +153,7 @@ func (s *splitter) peek(n int) ([]byte, error) {
 	return s.buf[s.start : s.start+n], nil
 }
 
-// makeRoom sees to it that the buffer has space for a read on the way to n bytes.
+// makeRoom makes space in the buffer for a read on the way to n bytes.
 func (s *splitter) makeRoom(n int) error {
 	if s.start == s.end {
 		s.start, s.end = 0, 0
@@ -171,7 +171,7 @@ func (s *splitter) makeRoom(n int) error {
 	if s.end < len(s.buf) {
 		return nil
 	}
-	// Twice what has arrived at most: a peer pays a byte for a byte.
+	// At most twice what has arrived: a peer pays a byte for a byte.
 	size := 2 * len(s.buf)
 	if size > 2*keepInput {
 		size = min(size, n)
@@ -182,7 +182,7 @@ func (s *splitter) makeRoom(n int) error {
 	return nil
 }
 
-// resize moves what is unread to the beginning of a buffer of size bytes.
+// resize moves the unread bytes to the beginning of a buffer of size bytes.
 func (s *splitter) resize(size int) bool {
 	if s.room != nil && !s.room(max(size-keepInput, 0)-max(len(s.buf)-keepInput, 0)) {
 		return false
@@ -195,11 +195,11 @@ func (s *splitter) resize(size int) bool {
 	return true
 }
 
-// inputs are buffers that nobody uses, of keepInput bytes and of twice as many: connections whose frames are a little larger than
-// what they keep would leave two for the garbage collector with each.
+// inputs are unused buffers of keepInput bytes and of twice that. Without them, connections whose frames are a little
+// larger than what they keep would leave two buffers to the garbage collector with each frame.
 var inputs [2]sync.Pool
 
-// takeInput is a buffer.
+// takeInput returns a buffer of size bytes.
 func takeInput(size int) []byte {
 	for i := range inputs {
 		if size == keepInput<<i {
@@ -211,7 +211,7 @@ func takeInput(size int) []byte {
 	return make([]byte, size)
 }
 
-// giveInput takes back what takeInput gave.
+// giveInput takes back a buffer from takeInput.
 func giveInput(b []byte) {
 	for i := range inputs {
 		if len(b) == keepInput<<i {
@@ -229,7 +229,7 @@ func (s *splitter) release() {
 	s.buf, s.start, s.end = nil, 0, 0
 }
 
-// delimited cuts a message off the front of b: a varint, and as many bytes as it says.
+// delimited cuts a message off the front of b: a varint, and as many bytes as that says.
 func delimited(b []byte) (message, rest []byte, err error) {
 	message, n := protowire.ConsumeBytes(b)
 	if n < 0 {
@@ -238,8 +238,7 @@ func delimited(b []byte) (message, rest []byte, err error) {
 	return message, b[n:], nil
 }
 
-// beginFrame appends a place for the length of a frame; endFrame fills it in for the frame that begins at
-// position at.
+// beginFrame appends space for the length of a frame; endFrame fills it in for the frame that begins at position at.
 func beginFrame(b []byte) []byte { return append(b, 0, 0, 0, 0) }
 
 func endFrame(b []byte, at int) {

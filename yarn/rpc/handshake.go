@@ -6,7 +6,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// What a browser or a monitor gets that mistakes the port for one of HTTP.
+// Sent to a browser or a monitor that takes this for an HTTP port.
 const notHTTP = "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n" +
 	"This port speaks Hadoop RPC. The web pages have a port of their own.\r\n"
 
@@ -25,7 +25,7 @@ func (c *conn) greet() error {
 	case string(head[:4]) == "GET ":
 		return &refusal{refusedHeader, nobody, nil, notHTTP}
 	case string(head[:4]) != magic || version != Version:
-		// Before version 9 answers looked otherwise: such a client could not read this one.
+		// Before version 9 answers had another format: such a client could not read this one.
 		if int8(version) < Version {
 			return &refusal{why: refusedVersion, to: nobody}
 		}
@@ -68,7 +68,7 @@ func (c *conn) head(b []byte) (h requestHeader, to echo, rest []byte, err error)
 	return h, to, rest, nil
 }
 
-// handle does what a frame says. An error ends the connection.
+// handle acts on a frame. An error ends the connection.
 func (c *conn) handle(b []byte) error {
 	h, to, rest, err := c.head(b)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *conn) handle(b []byte) error {
 	}
 }
 
-// introduced reads the connection context: from here on there are calls.
+// introduced reads the connection context: after it there may be calls.
 func (c *conn) introduced(to echo, b []byte) error {
 	switch {
 	case c.open:
@@ -123,7 +123,7 @@ func (c *conn) introduced(to echo, b []byte) error {
 	}
 	switch {
 	case c.sasl != nil && c.sasl.verifier != nil:
-		// The token says who it is; a client may repeat it.
+		// The token names the user; a client may repeat it.
 		if user != "" && user != c.sasl.user || realUser != "" {
 			return refuse("Authenticated user (%s) doesn't match what the client claims to be (%s)", c.sasl.user, user)
 		}
@@ -140,7 +140,7 @@ func (c *conn) introduced(to echo, b []byte) error {
 	return nil
 }
 
-// unreadable refuses what cannot be decoded, disorder what came out of turn.
+// unreadable refuses what cannot be decoded, disorder what came out of order.
 func (c *conn) unreadable(to echo, err error) error {
 	return &refusal{refusedMessage, to, errorf(wire.RpcErrorCode_FATAL_DESERIALIZING_REQUEST, ClassServer, "%v", err), ""}
 }

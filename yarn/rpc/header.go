@@ -9,23 +9,23 @@ import (
 	"heddle/yarn/wire"
 )
 
-// The headers of calls and answers are read and written here by hand: they are in every frame, and with
-// generated code each of their fields is an allocation.
+// The headers of calls and answers are read and written by hand here: they are in every frame, and generated code
+// allocates for each of their fields.
 
-// idSize is the length of a client's id.
+// idSize is the length of a client id.
 const idSize = 16
 
 // A requestHeader is the first message of every frame to a server.
 type requestHeader struct {
-	op      int32 // of wire.RpcRequestHeader_Operation; −1 where nothing was said
-	kind    int32 // of wire.RpcKind; −1 where nothing was said
+	op      int32 // of wire.RpcRequestHeader_Operation; −1 if not set
+	kind    int32 // of wire.RpcKind; −1 if not set
 	call    int32
 	retry   int32
 	client  []byte // points into the frame
 	context []byte // of the caller, for logs; points into the frame
 }
 
-// parseRequestHeader reads a wire.RpcRequestHeader. What it does not know it passes over.
+// parseRequestHeader reads a wire.RpcRequestHeader. It ignores unknown fields.
 func parseRequestHeader(b []byte) (requestHeader, error) {
 	h := requestHeader{op: -1, kind: -1, retry: noRetry}
 	var hasCall, hasClient bool
@@ -70,9 +70,9 @@ func appendRequestHeader(b []byte, call, retry int32, client []byte) []byte {
 	return protowire.AppendVarint(append(b, 0x28), zigZag(retry))
 }
 
-// A methodHeader is the second message of a call: what is called.
+// A methodHeader is the second message of a call: which method is called.
 type methodHeader struct {
-	method   []byte // points into the frame, as protocol
+	method   []byte // points into the frame, as does protocol
 	protocol []byte
 	version  uint64
 }
@@ -110,7 +110,7 @@ func appendMethodHeader(b []byte, method, protocol string) []byte {
 	return append(b, 0x18, protocolVersion)
 }
 
-// protocolVersion is the version of every protocol Hadoop has in this form.
+// protocolVersion is the version of every Hadoop protocol of this form.
 const protocolVersion = 1
 
 // A responseHeader is the first message of every frame from a server.
@@ -119,7 +119,7 @@ type responseHeader struct {
 	retry  int32
 	status int32
 	client []byte // points into the frame
-	err    *Error // where status is not success
+	err    *Error // if status is not success
 }
 
 // parseResponseHeader reads a wire.RpcResponseHeader.
@@ -159,8 +159,8 @@ func parseResponseHeader(b []byte) (responseHeader, error) {
 	return h, nil
 }
 
-// appendResponseHeader appends a wire.RpcResponseHeader with its length; failed is nil for a success. The call
-// id of an answer is an unsigned number, that of a request was not.
+// appendResponseHeader appends a wire.RpcResponseHeader with its length; failed is nil for a success. In an answer the
+// call id is unsigned, in a request it is signed.
 func appendResponseHeader(b []byte, call, retry int32, client []byte, failed *Error) []byte {
 	id := uint64(uint32(call))
 	size := 1 + protowire.SizeVarint(id) + 2 + 2 + 1 + protowire.SizeBytes(len(client)) + 1 + sizeZigZag(retry)
@@ -185,12 +185,12 @@ func appendResponseHeader(b []byte, call, retry int32, client []byte, failed *Er
 	return protowire.AppendVarint(append(b, 0x40), zigZag(retry))
 }
 
-// zigZag is a sint32 as it stands on the wire.
+// zigZag encodes a sint32 for the wire.
 func zigZag(v int32) uint64 { return uint64(uint32(v<<1) ^ uint32(v>>31)) }
 
 func sizeZigZag(v int32) int { return protowire.SizeVarint(zigZag(v)) }
 
-// A fieldKey is a field's number and how it is written.
+// A fieldKey is a field's number and wire type.
 type fieldKey struct {
 	num protowire.Number
 	typ protowire.Type
@@ -199,7 +199,7 @@ type fieldKey struct {
 func varint(n protowire.Number) fieldKey  { return fieldKey{n, protowire.VarintType} }
 func bytesOf(n protowire.Number) fieldKey { return fieldKey{n, protowire.BytesType} }
 
-// A field is one field of a message: number is set for a varint, bytes for what has a length.
+// A field is one field of a message: number is set for a varint, bytes for a field with a length.
 type field struct {
 	key    fieldKey
 	number uint64

@@ -6,19 +6,19 @@ import "time"
 type Limits struct {
 	FirstFrame int           // bytes of a frame before the connection is authenticated: DefaultFirstFrame
 	Frame      int           // bytes of a frame after it: DefaultFrame
-	Output     int           // bytes of answers waiting on one connection; further calls of it wait: DefaultOutput
+	Output     int           // bytes of answers waiting on one connection; further calls on it wait: DefaultOutput
 	Conns      int           // connections in all: DefaultConns
-	ConnsPer   int           // connections from one address; a new one ends the one that has been idle longest: DefaultConnsPer
-	Calls      int           // calls being answered in all; above it nothing is read: DefaultCalls
+	ConnsPer   int           // connections from one address; a new one closes the one that has been idle longest: DefaultConnsPer
+	Calls      int           // calls being answered in all; at the limit nothing is read: DefaultCalls
 	CallsPer   int           // calls being answered on one connection: DefaultCallsPer
-	CallsOf    int           // calls being answered for one user at one address, on all connections; 0 for no bound of its own
-	CallsAt    int           // calls being answered for one address, on all connections; 0 for no bound of its own
+	CallsOf    int           // calls being answered for one user at one address, on all connections; 0 for no such limit
+	CallsAt    int           // calls being answered for one address, on all connections; 0 for no such limit
 	Handshake  time.Duration // from accept to the connection context: DefaultHandshake
 	FrameTime  time.Duration // from the first byte of a frame to its last: DefaultFrameTime
 	Idle       time.Duration // without a frame and without a call being answered: DefaultIdle
 	Write      time.Duration // for at most 256 KiB of answers to leave: DefaultWrite
-	Patience   time.Duration // for memory that a call needs to be free; 0 for as long as it takes
-	Pause      time.Duration // between the reads of 64 KiB that a large frame takes; 0 for none
+	Patience   time.Duration // maximum wait for memory that a call needs; 0 for no limit
+	Pause      time.Duration // between the 64 KiB reads of a large frame; 0 for none
 }
 
 // Defaults of [Limits].
@@ -36,18 +36,18 @@ const (
 	DefaultWrite      = 10 * time.Second
 )
 
-// How many bytes input and calls may take up where no budgets are given.
+// Memory for input and for calls, in bytes, if no budgets are given.
 const (
 	DefaultInput  = 64 << 20
 	DefaultMemory = 128 << 20
 )
 
 const (
-	maxUser  = 256 // bytes of a user's name
-	maxDepth = 64  // of messages inside each other in what a peer sends
+	maxUser  = 256 // bytes in a user's name
+	maxDepth = 64  // nesting depth of messages from a peer
 )
 
-// withDefaults fills in what is 0.
+// withDefaults fills in fields that are 0.
 func (l Limits) withDefaults() Limits {
 	number := func(v *int, preset int) {
 		if *v <= 0 {

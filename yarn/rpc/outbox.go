@@ -10,35 +10,35 @@ import (
 )
 
 const (
-	writePiece = 256 << 10 // bytes of a write that has a deadline of its own
-	keepOutput = 64 << 10  // what the buffers of an outbox may keep
+	writePiece = 256 << 10 // bytes in a write that has its own deadline
+	keepOutput = 64 << 10  // maximum size of the buffers that an outbox keeps
 )
 
-// errClosed says that a connection ended before what was to be sent had left.
+// errClosed says that a connection ended before everything was sent.
 var errClosed = errors.New("the connection is closed")
 
-// An outbox is the writing side of a connection. Whoever finds nobody writing writes; what comes meanwhile is
-// put together and leaves with the next write. No goroutine waits for work, and many answers cost one system
+// An outbox is the writing side of a connection. A sender that finds no other one writing writes; what others send
+// meanwhile is collected and leaves with the next write. No goroutine waits for work, and many answers cost one system
 // call.
 type outbox struct {
 	conn  net.Conn
-	raw   syscall.RawConn // of conn; nil where it has none
-	limit int             // of bytes waiting; whoever would exceed it waits
-	write time.Duration   // for one piece; a peer that takes longer is gone
-	held  func(bytes int) // is told how many bytes more wait; nil for nobody
+	raw   syscall.RawConn // of conn; nil if it has none
+	limit int             // of bytes waiting; a sender that would exceed it waits
+	write time.Duration   // for one piece; a slower peer counts as gone
+	held  func(bytes int) // is told how many more bytes wait; may be nil
 
 	mu      sync.Mutex
-	room    sync.Cond // waiting shrank, nobody writes any more, or closed
+	room    sync.Cond // waiting shrank, the writer has finished, or the outbox was closed
 	waiting []byte
 	spare   []byte // the buffer that was written last
-	busy    bool   // somebody writes
-	err     error  // why nothing more is sent
+	busy    bool   // a sender is writing
+	err     error  // why nothing more can be sent
 
-	deadline time.Time // that is set on conn; of the one who writes
+	deadline time.Time // the one set on conn; belongs to the writer
 	sent     func(bytes int)
 }
 
-// newOutbox returns the outbox of conn. Sent is told how many bytes left.
+// newOutbox returns the outbox of conn. Sent is told how many bytes have left.
 func newOutbox(conn net.Conn, limit int, write time.Duration, sent func(int)) *outbox {
 	o := &outbox{conn: conn, limit: limit, write: write, sent: sent}
 	o.room.L = &o.mu
@@ -50,8 +50,8 @@ func newOutbox(conn net.Conn, limit int, write time.Duration, sent func(int)) *o
 	return o
 }
 
-// send sees to it that frame leaves, after what was sent before. It returns when frame was written or put
-// behind what is being written; frame is the caller's again. Whoever waits gives up the turn, if it has one; nil is none.
+// send sends frame after what was sent before. It returns when frame has been written or queued behind what is being
+// written; frame is the caller's again. A sender that waits gives up the turn, if it has one; at may be nil.
 func (o *outbox) send(at *turn, frame []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -70,7 +70,8 @@ func (o *outbox) send(at *turn, frame []byte) error {
 	return o.occupy(at, func() error { return o.out(at, frame) })
 }
 
-// stream sends what f writes, as one: nothing else leaves meanwhile. It returns when all of it is written, within a time.
+// stream sends what f writes, as one: nothing else leaves meanwhile. It returns when all of it is written; writing may
+// take at most within.
 func (o *outbox) stream(at *turn, f func(write func([]byte) error) error, within time.Duration) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +81,7 @@ func (o *outbox) stream(at *turn, f func(write func([]byte) error) error, within
 	if o.err != nil {
 		return o.err
 	}
-	var took time.Duration // to leave: what it takes to put it together is no fault of the peer's
+	var took time.Duration // writing: encoding time is not the peer's fault
 	return o.occupy(at, func() error {
 		return f(func(b []byte) error {
 			if took > within {
@@ -93,15 +94,15 @@ func (o *outbox) stream(at *turn, f func(write func([]byte) error) error, within
 	})
 }
 
-// occupy has first write, and then writes what has come to wait. It is called with the lock held, which nobody who writes
-// holds.
+// occupy calls first, and then writes what has been queued. It is called with the lock held, which is released during
+// writes.
 func (o *outbox) occupy(at *turn, first func() error) error {
 	o.busy = true
 	o.mu.Unlock()
 	err := first()
 	o.mu.Lock()
 	for err == nil && o.err == nil && len(o.waiting) > 0 {
-		at.give() // it is not for this caller
+		at.give() // the rest is not for this caller
 		batch := o.waiting
 		o.waiting, o.spare = o.spare[:0], nil
 		o.room.Broadcast()
@@ -121,14 +122,14 @@ func (o *outbox) occupy(at *turn, first func() error) error {
 	return err
 }
 
-// hold tells how many bytes more wait.
+// hold reports how many more bytes wait.
 func (o *outbox) hold(bytes int) {
 	if o.held != nil && bytes != 0 {
 		o.held(bytes)
 	}
 }
 
-// out writes b; what does not leave at once, without a turn.
+// out writes b; what cannot leave at once is written without a turn.
 func (o *outbox) out(at *turn, b []byte) error {
 	if at.held() && o.renew() == nil {
 		n := o.atOnce(b)
@@ -152,14 +153,14 @@ func (o *outbox) out(at *turn, b []byte) error {
 	return nil
 }
 
-// close lets nothing more be sent; who waits for room is told.
+// close stops all further sending; senders that wait for room get an error.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.fail(errClosed)
 }
 
-// fail notes the first reason for which nothing more is sent. Its caller holds the lock.
+// fail records the first reason why nothing more can be sent. The caller holds the lock.
 func (o *outbox) fail(err error) {
 	if o.err == nil {
 		o.err = err
@@ -169,7 +170,7 @@ func (o *outbox) fail(err error) {
 	o.room.Broadcast()
 }
 
-// renew sets the deadline of a write. That costs a good part of a write, so one serves as long as half of it is left.
+// renew sets the deadline of a write. That costs a good part of a write, so a deadline is kept while half of it is left.
 func (o *outbox) renew() error {
 	now := time.Now()
 	if o.deadline.Sub(now) >= o.write/2 {
@@ -179,7 +180,7 @@ func (o *outbox) renew() error {
 	return o.conn.SetWriteDeadline(o.deadline)
 }
 
-// atOnce writes as much of b as leaves without waiting, and returns how much that is.
+// atOnce writes as much of b as is possible without waiting, and returns how much that was.
 func (o *outbox) atOnce(b []byte) (n int) {
 	if o.raw == nil {
 		return 0

@@ -6,17 +6,17 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// leastRate is how many bytes of a large answer a peer reads a second, on the whole.
+// leastRate is how many bytes a second of a large answer a peer has to read on average.
 const leastRate = 1 << 20
 
-// pieces write a message down a piece at a time.
+// pieces writes out a message in pieces.
 type pieces struct {
 	b     []byte
 	write func([]byte) error
 }
 
-// message writes m, which has a size, field by field where it is large. Fields are in the order of their descriptor, and
-// unknown ones last.
+// message writes m, of the given size, field by field if it is large. Fields are in descriptor order, with unknown ones
+// last.
 func (p *pieces) message(m protoreflect.Message, size int) (err error) {
 	if size <= keepOutput {
 		return p.append(m.Interface())
@@ -43,14 +43,14 @@ func (p *pieces) message(m protoreflect.Message, size int) (err error) {
 	return err
 }
 
-// inner writes a message that is in a field.
+// inner writes a message that is a field.
 func (p *pieces) inner(f protoreflect.FieldDescriptor, m protoreflect.Message) error {
 	size := proto.Size(m.Interface())
 	p.b = protowire.AppendVarint(protowire.AppendTag(p.b, f.Number(), protowire.BytesType), uint64(size))
 	return p.message(m, size)
 }
 
-// append writes a message as a whole, and has what is enough leave.
+// append writes a message as a whole, and sends the buffer once it is large enough.
 func (p *pieces) append(m proto.Message) (err error) {
 	if p.b, err = (proto.MarshalOptions{AllowPartial: true}).MarshalAppend(p.b, m); err == nil && len(p.b) >= keepOutput {
 		err = p.write(p.b)

@@ -1,9 +1,8 @@
-// Package rpc is Hadoop's remote procedure calls, version 9, both sides: the frames, the connection's
-// beginning, SASL with DIGEST-MD5 for tokens, calls that are answered out of order, and errors by the name of
-// a Java class.
+// Package rpc implements both sides of Hadoop's RPC protocol, version 9: frames, connection setup, SASL with DIGEST-MD5
+// for tokens, calls answered out of order, and errors named by a Java class.
 //
-// It bounds what a peer can cost: see [Limits]. It knows the messages of the protocol itself and nothing of
-// those it carries, of what a token stands for, or of who may call what: handlers and the [Verifier] decide.
+// It bounds what a peer can cost: see [Limits]. It knows the protocol's own messages, but not those that it carries, what
+// a token stands for, or who may call what: handlers and the [Verifier] decide that.
 package rpc
 
 import (
@@ -15,51 +14,51 @@ import (
 // Version is the protocol's version, in the header of every connection and every response.
 const Version = 9
 
-// What stands for an authentication in the connection header.
+// Authentication codes in the connection header.
 const (
 	authNone byte = 0x00
 	authSASL byte = 0xDF
 )
 
-// headerSize is how long the connection header is: magic, version, service class, authentication.
+// headerSize is the length of the connection header: magic, version, service class, authentication.
 const headerSize = 7
 
 // magic begins every connection.
 const magic = "hrpc"
 
-// Call ids that are no calls. Negative ones are the protocol's own.
+// Call ids that are not calls. Negative ones belong to the protocol itself.
 const (
-	callConnection int32 = -1 // an answer that belongs to no call
+	callConnection int32 = -1 // an answer to no call
 	callContext    int32 = -3
 	callPing       int32 = -4
 	callSASL       int32 = -33
 )
 
-// noRetry is the retry count of what is never sent again.
+// noRetry is the retry count of messages that are never sent again.
 const noRetry int32 = -1
 
-// Java classes of the errors this package answers with itself, and of those handlers name most.
+// Java classes of the errors that this package answers with, and of those that handlers use most.
 const (
-	ClassYarn          = "org.apache.hadoop.yarn.exceptions.YarnException"             // permanent: clients do not try again
+	ClassYarn          = "org.apache.hadoop.yarn.exceptions.YarnException"             // permanent: clients do not retry
 	ClassAccessControl = "org.apache.hadoop.security.AccessControlException"           // access refused
-	ClassInvalidToken  = "org.apache.hadoop.security.token.SecretManager$InvalidToken" // a token nobody issued, or no more valid
+	ClassInvalidToken  = "org.apache.hadoop.security.token.SecretManager$InvalidToken" // a token nobody issued, or no longer valid
 	ClassSASL          = "javax.security.sasl.SaslException"                           // a SASL message out of order or malformed
 	ClassNoMethod      = "org.apache.hadoop.ipc.RpcNoSuchMethodException"              // no such method
 	ClassNoProtocol    = "org.apache.hadoop.ipc.RpcNoSuchProtocolException"            // no such protocol
 	ClassVersion       = "org.apache.hadoop.ipc.RPC$VersionMismatch"                   // another version of the protocol
-	ClassRetry         = "org.apache.hadoop.ipc.RetriableException"                    // clients try again
+	ClassRetry         = "org.apache.hadoop.ipc.RetriableException"                    // clients retry
 	ClassServer        = "org.apache.hadoop.ipc.RpcServerException"                    // a frame or message that cannot be read
-	ClassIPC           = "org.apache.hadoop.ipc.IpcException"                          // a connection header nobody can answer
+	ClassIPC           = "org.apache.hadoop.ipc.IpcException"                          // a connection header that no server can answer
 )
 
-// An Error is an error as it goes over the wire: handlers return one to choose what the caller sees, and
-// [Client.Call] returns one for what the server answered. Class is the full name of a Java exception; clients
-// decide by it what to do, and throw it.
+// An Error is an error as sent over the wire: handlers return one to choose what the caller sees, and [Client.Call]
+// returns one if the server answered with an error. Class is the full name of a Java exception; clients decide by it what
+// to do, and throw it.
 type Error struct {
 	Class   string
 	Message string
-	// Code is ERROR_APPLICATION where it is 0. From FATAL_UNKNOWN on the connection ends with the answer, and
-	// every other call on it fails with the same error.
+	// Code 0 means ERROR_APPLICATION. From FATAL_UNKNOWN upwards the connection ends with the answer, and every other
+	// call on it fails with the same error.
 	Code wire.RpcErrorCode
 }
 
@@ -74,7 +73,7 @@ func (e *Error) Error() string {
 // fatal reports whether the connection ends with e.
 func (e *Error) fatal() bool { return e.Code >= wire.RpcErrorCode_FATAL_UNKNOWN }
 
-// code is e's code with the default filled in.
+// code returns e's code with the default filled in.
 func (e *Error) code() wire.RpcErrorCode {
 	if e.Code == 0 {
 		return wire.RpcErrorCode_ERROR_APPLICATION

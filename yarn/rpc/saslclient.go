@@ -11,8 +11,8 @@ import (
 	"heddle/yarn/wire"
 )
 
-// authenticate proves that the client has token t, and has the server prove that it knows its password. There
-// is no way around: a server that wants no token is refused. Header is what goes out before the first message.
+// authenticate proves that the client has token t, and makes the server prove that it knows t's password. This cannot be
+// avoided: a server that wants no token is refused. Header is sent before the first message.
 func (c *Client) authenticate(header []byte, t *Token) error {
 	m, err := c.exchange(header, &wire.RpcSasl{State: wire.RpcSasl_NEGOTIATE.Enum()})
 	if err != nil {
@@ -30,7 +30,7 @@ func (c *Client) authenticate(header []byte, t *Token) error {
 	chosen.Challenge = nil
 	state := wire.RpcSasl_INITIATE
 	if len(text) == 0 {
-		// The challenge comes only when the choice is made.
+		// The challenge comes only after the choice.
 		m, err = c.exchange(nil, &wire.RpcSasl{State: &state, Token: []byte{}, Auths: []*wire.RpcSasl_SaslAuth{chosen}})
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (c *Client) authenticate(header []byte, t *Token) error {
 	return nil
 }
 
-// chooseToken returns the offer that a token is good for.
+// chooseToken returns the offer that accepts a token.
 func chooseToken(auths []*wire.RpcSasl_SaslAuth) (*wire.RpcSasl_SaslAuth, error) {
 	var offered []string
 	for _, a := range auths {
@@ -80,7 +80,7 @@ func chooseToken(auths []*wire.RpcSasl_SaslAuth) (*wire.RpcSasl_SaslAuth, error)
 	return nil, fmt.Errorf("the server offers [%s], not %s/%s", strings.Join(offered, " "), methodToken, mechanismDigest)
 }
 
-// exchange sends m behind what header has, and reads the answer.
+// exchange sends m after header, and reads the answer.
 func (c *Client) exchange(header []byte, m *wire.RpcSasl) (*wire.RpcSasl, error) {
 	at := len(header)
 	b, err := appendMessage(appendRequestHeader(beginFrame(header), callSASL, noRetry, nil), m)

@@ -8,19 +8,18 @@ import (
 	"heddle/yarn/wire"
 )
 
-// The one way to authenticate with a token.
+// The only way to authenticate with a token.
 const (
 	methodToken     = "TOKEN"
 	mechanismDigest = "DIGEST-MD5"
 )
 
-// A saslServer is the SASL exchange of one connection. Its nonce is used up by the first response, right or
-// wrong.
+// A saslServer is the SASL exchange of one connection. The first response uses up its nonce, right or wrong.
 type saslServer struct {
 	verifier Verifier // nil: the answer is that there is nothing to negotiate
 	nonce    string
-	offered  bool // the client was told what there is
-	started  bool // the client chose the token, and was challenged in an answer of its own
+	offered  bool // the client was told what is available
+	started  bool // the client chose the token, and was sent the challenge in a separate answer
 	done     bool
 	user     string
 	identity any
@@ -35,7 +34,7 @@ func newSASLServer(v Verifier) *saslServer {
 	return s
 }
 
-// negotiate does what a SASL message says and answers it.
+// negotiate processes a SASL message and answers it.
 func (c *conn) negotiate(to echo, b []byte) error {
 	if c.sasl == nil {
 		return c.disorder(to, "SASL protocol not requested by client")
@@ -60,7 +59,7 @@ func (c *conn) negotiate(to echo, b []byte) error {
 	return c.succeed(&c.turn, to, answer, proto.Size(answer))
 }
 
-// saslError is err as the peer sees it.
+// saslError returns err as the peer sees it.
 func saslError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		same := *e
@@ -75,7 +74,7 @@ func (s *saslServer) step(m *wire.RpcSasl) (*wire.RpcSasl, error) {
 	if s.verifier == nil {
 		switch state {
 		case wire.RpcSasl_NEGOTIATE, wire.RpcSasl_INITIATE:
-			// The client has tokens of other services, and is told to go on without.
+			// The client has tokens for other services, and is told to go on without.
 			s.done = true
 			return &wire.RpcSasl{State: wire.RpcSasl_SUCCESS.Enum()}, nil
 		default:
@@ -104,7 +103,7 @@ func unsupported(state wire.RpcSasl_SaslState) error {
 	return &Error{Class: ClassSASL, Message: "Client sent unsupported state " + state.String()}
 }
 
-// offer says what there is, with the challenge: a client that takes it needs one message more.
+// offer says what is available, and includes the challenge: a client that accepts needs one more message.
 func (s *saslServer) offer() *wire.RpcSasl {
 	s.offered = true
 	auth := tokenAuth()
@@ -120,7 +119,7 @@ func tokenAuth() *wire.RpcSasl_SaslAuth {
 	}
 }
 
-// initiate takes the client's choice.
+// initiate processes the client's choice.
 func (s *saslServer) initiate(m *wire.RpcSasl) (*wire.RpcSasl, error) {
 	if len(m.GetAuths()) != 1 {
 		return nil, &Error{Class: ClassSASL, Message: "Client mechanism is malformed"}

@@ -14,17 +14,17 @@ import (
 	"heddle/internal/budget"
 )
 
-// Options say what a [Server] serves.
+// Options configure a [Server].
 type Options struct {
 	Protocols []Protocol
-	// Tokens makes every connection prove that it has a token. Without it the server is a SIMPLE port, which
-	// believes what clients say of themselves.
+	// Tokens makes every connection prove that it has a token. Without it the server is a SIMPLE port, which believes
+	// what clients say about themselves.
 	Tokens Verifier
 	Limits Limits
-	Input  *budget.Account // for what has arrived and is not read yet; nil for DefaultInput of its own
-	Memory *budget.Account // for what is worked on and answered; nil for DefaultMemory of its own
-	Desk   *budget.Desk    // where long answers are put together; nil for as many as there are calls
-	Turns  Turns           // who has a processor for calls of [Method.InTurn], and of no method; nil for whoever comes
+	Input  *budget.Account // for input that has arrived but is not read yet; nil for its own DefaultInput
+	Memory *budget.Account // for calls being executed and answered; nil for its own DefaultMemory
+	Desk   *budget.Desk    // where long answers are made; nil for as many at once as there are calls
+	Turns  Turns           // who has a processor for calls of [Method.InTurn], and for calls of no method; nil for no turns
 	Log    *slog.Logger    // nil: slog.Default
 }
 
@@ -40,8 +40,8 @@ type Server struct {
 	memory    *budget.Account
 	desk      *budget.Desk
 	turns     Turns
-	told      atomic.Int64 // when a refusal was logged last, in nanoseconds since 1970
-	untold    atomic.Int64 // refusals since then
+	told      atomic.Int64 // when a refusal was last logged, in nanoseconds since 1970
+	untold    atomic.Int64 // refusals not logged since then
 
 	mu        sync.Mutex
 	closing   bool
@@ -52,7 +52,7 @@ type Server struct {
 	running   sync.WaitGroup // connections
 }
 
-// NewServer makes a server. Two protocols of one name are a mistake of the caller's and panic.
+// NewServer makes a server. It panics if two protocols have the same name.
 func NewServer(o Options) *Server {
 	l := o.Limits.withDefaults()
 	s := &Server{
@@ -93,7 +93,7 @@ func NewServer(o Options) *Server {
 	return s
 }
 
-// Serve answers the connections ln accepts until [Server.Close], and returns nil then. It closes ln.
+// Serve answers the connections that ln accepts until [Server.Close], and then returns nil. It closes ln.
 func (s *Server) Serve(ln net.Listener) error {
 	s.mu.Lock()
 	if s.closing {
@@ -123,7 +123,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		if errors.Is(err, net.ErrClosed) {
 			return fmt.Errorf("listener on %s: %w", ln.Addr(), err)
 		}
-		// Out of file descriptors, mostly: connections that end give some back.
+		// Usually out of file descriptors: connections that end free some.
 		s.log.Error("accepting a connection failed", "listener", ln.Addr().String(), "again in", pause, "err", err)
 		time.Sleep(pause)
 		pause = min(2*pause, longest)
@@ -136,8 +136,8 @@ func (s *Server) isClosing() bool {
 	return s.closing
 }
 
-// accept takes nc in. Where a limit is reached, the connection ends that has been idle longest, of the address that has most;
-// where there is none, nc does.
+// accept serves nc. At a limit it closes the longest idle connection of nc's address or, at the limit for all, of the
+// address with the most connections; if none is idle, it closes nc.
 func (s *Server) accept(nc net.Conn) {
 	s.count.accepted.Add(1)
 	addr := peerOf(nc)
@@ -172,7 +172,7 @@ func (s *Server) accept(nc net.Conn) {
 	}
 }
 
-// take has a connection served. Its caller holds the lock.
+// take serves a connection. The caller holds the lock.
 func (s *Server) take(nc net.Conn, addr netip.AddrPort) {
 	c := newConn(s, nc, addr)
 	s.conns[c] = struct{}{}
@@ -184,7 +184,7 @@ func (s *Server) take(nc net.Conn, addr netip.AddrPort) {
 	go c.serve()
 }
 
-// crowd is the address with most connections.
+// crowd returns the address with the most connections.
 func (s *Server) crowd() (most netip.Addr) {
 	for a, conns := range s.perAddr {
 		if len(conns) > len(s.perAddr[most]) {
@@ -194,7 +194,7 @@ func (s *Server) crowd() (most netip.Addr) {
 	return most
 }
 
-// idlest is the connection that has been without a call for longest, nil where all have one.
+// idlest returns the connection that has been without a call for longest, or nil if all have one.
 func idlest(conns map[*conn]struct{}) (first *conn) {
 	for c := range conns {
 		if c.active.Load() == 0 && (first == nil || c.seen.Load() < first.seen.Load()) {
@@ -212,28 +212,28 @@ func (s *Server) forget(c *conn) {
 	s.running.Done()
 }
 
-// A callerKey is a user at an address, or all who are there.
+// A callerKey is a user at an address, or all users there.
 type callerKey struct {
 	addr netip.Addr
 	user string
 	all  bool
 }
 
-// A caller is a user at an address, or all who are there, with connections.
+// A caller is a user at an address, or all users there, with its connections.
 type caller struct {
 	key   callerKey
 	conns int
-	slots chan struct{} // one for each of its calls that is being answered
+	slots chan struct{} // one for each of its calls being answered
 }
 
-// introduce notes whose connection c is, where callers are bounded.
+// introduce records the callers of c, if callers are limited.
 func (s *Server) introduce(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, counted := s.conns[c]; !counted {
-		return // it ends
+		return // it is ending
 	}
-	// The user comes first: who waits there holds nothing of others at the address.
+	// The user comes first: a call that waits for it holds no place of the address's.
 	if most := s.limits.CallsOf; most > 0 {
 		c.callers = append(c.callers, s.caller(callerKey{addr: c.addr.Addr(), user: c.user}, most))
 	}
@@ -242,7 +242,7 @@ func (s *Server) introduce(c *conn) {
 	}
 }
 
-// caller is the one of a key, with one more connection. So many of its calls are answered at a time.
+// caller returns the caller with a key, with one more connection. At most this many of its calls are answered at a time.
 func (s *Server) caller(k callerKey, most int) *caller {
 	of := s.callers[k]
 	if of == nil {
@@ -253,7 +253,7 @@ func (s *Server) caller(k callerKey, most int) *caller {
 	return of
 }
 
-// drop takes c off those that are counted.
+// drop removes c from the counts.
 func (s *Server) drop(c *conn) {
 	if _, counted := s.conns[c]; counted {
 		for _, of := range c.callers {
@@ -269,14 +269,14 @@ func (s *Server) drop(c *conn) {
 	}
 }
 
-// Close takes no more connections and calls, lets the calls being answered be answered, and ends the
-// connections. When ctx ends first it ends them at once, with the contexts of their calls, and returns ctx's
-// error; it does not wait for handlers then.
+// Close accepts no more connections and calls, lets calls in progress finish, and ends the connections. If ctx ends
+// first, it ends them at once, together with the contexts of their calls, and returns ctx's error; it does not wait for
+// handlers then.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing = true
 	for ln := range s.listeners {
-		_ = ln.Close() // Serve says what is worth saying
+		_ = ln.Close() // Serve reports what is worth reporting
 	}
 	for c := range s.conns {
 		c.stop()
@@ -301,8 +301,8 @@ func (s *Server) Close(ctx context.Context) error {
 	return fmt.Errorf("calls were still being answered: %w", ctx.Err())
 }
 
-// refuse counts and logs that a peer was turned away: one line a second at most, for a hostile peer can be
-// turned away thousands of times in it.
+// refuse counts and logs that a peer was refused: at most one line a second, because a hostile peer can be refused
+// thousands of times in it.
 func (s *Server) refuse(addr netip.AddrPort, why reason, err error) {
 	s.count.refused[why].Add(1)
 	now := time.Now().UnixNano()
@@ -314,7 +314,7 @@ func (s *Server) refuse(addr netip.AddrPort, why reason, err error) {
 	s.log.Warn("peer refused", "peer", addr.String(), "reason", why.String(), "err", err.Error(), "suppressed", s.untold.Swap(0))
 }
 
-// peerOf returns the address of the other side, or none where it is not one of TCP.
+// peerOf returns the address of the other side, or none if it is not a TCP address.
 func peerOf(nc net.Conn) netip.AddrPort {
 	tcp, ok := nc.RemoteAddr().(*net.TCPAddr)
 	if !ok {

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 )
 
-// A reason is why a connection or a call was refused.
+// A reason says why a connection or a call was refused.
 type reason int
 
 const (
@@ -40,24 +40,24 @@ func (r reason) String() string { return reasonNames[r] }
 // Stats are a server's counters at one moment.
 type Stats struct {
 	Conns    int    // open now
-	Accepted uint64 // since the start, refused ones included
+	Accepted uint64 // since the start, including refused ones
 	Calls    int    // being answered now
 	BytesIn  uint64
 	BytesOut uint64
 	Panics   uint64
-	// Methods counts calls of every method that is served, by protocol/method; Failed those of them that were
-	// answered with an error.
+	// Methods counts the calls of every served method, by protocol/method; Failed counts those that were answered with an
+	// error.
 	Methods map[string]uint64
 	Failed  map[string]uint64
-	// Refused counts connections that were ended and calls that were turned down, by reason: connections and
-	// address (limits on both), header, version, auth, sasl, deadline (too slow to authenticate or to send a
-	// frame), frame (its length), input (no memory for it), order (a message out of turn),
-	// context, protocol, method, message (too large, or cannot be read), memory (more than there is for an address, or free
-	// in time), output (answers that were not taken), panic.
+	// Refused counts connections that were closed and calls that were refused, by reason: connections and address (limits
+	// on both), header, version, auth, sasl, deadline (too slow to authenticate or to send a frame), frame (its length),
+	// input (no memory for it), order (a message out of turn), context, protocol, method, message (too large or
+	// unreadable), memory (more than an address may have, or than is free in time), output (answers were not read),
+	// panic.
 	Refused map[string]uint64
 }
 
-// counters are what [Stats] is read from.
+// counters are the source of [Stats].
 type counters struct {
 	accepted, bytesIn, bytesOut, panics atomic.Uint64
 	calls                               atomic.Int64

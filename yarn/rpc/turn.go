@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Turns has those who call come in turn for a processor. Go runs goroutines in the order in which they can be run: a caller with
-// many connections would have everybody wait behind all of them.
+// Turns makes callers take turns for a processor. Go runs goroutines in the order in which they become runnable: a caller
+// with many connections would make everybody wait behind all of them.
 type Turns interface {
-	// Enter waits until it is the turn of a caller: a user and an address, "user@address", or "@address" while nobody has said
-	// who calls. Its error is that of ctx. Leave ends the turn of that caller, which it had for so long.
+	// Enter waits for the turn of a caller: a user and an address, "user@address", or "@address" while the user is not
+	// known yet. It fails only with ctx's error. Leave ends that caller's turn, which lasted for took.
 	Enter(ctx context.Context, caller string) error
 	Leave(caller string, took time.Duration)
 }
 
-// A turn is what one goroutine of a connection has a processor for. Where nobody comes in turn it is nothing.
+// A turn is the processor time of one goroutine of a connection. Without [Turns] it does nothing.
 type turn struct {
 	c      *conn
 	has    bool
@@ -22,7 +22,7 @@ type turn struct {
 	since  time.Time
 }
 
-// take waits for the turn. A connection that ends meanwhile has none, and goes on to its end.
+// take waits for the turn. A connection that ends meanwhile gets none, and goes on to its end.
 func (t *turn) take() {
 	if t.c.s.turns != nil && !t.has {
 		t.caller = t.c.user + "@" + t.c.from
@@ -31,10 +31,10 @@ func (t *turn) take() {
 	}
 }
 
-// held reports whether there is a turn. Nobody's is none.
+// held reports whether t is a turn that is held. A nil t is not.
 func (t *turn) held() bool { return t != nil && t.has }
 
-// give ends it. What may have to wait for anybody else is done without a turn.
+// give ends the turn. Anything that may have to wait for others is done without a turn.
 func (t *turn) give() {
 	if t.held() {
 		t.has = false

@@ -10,20 +10,19 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// What a message takes up when it is decoded is worked out from its bytes before it is decoded: two bytes of a request can
-// become hundreds.
+// A message's decoded size is computed from its bytes before it is decoded: two bytes of a request can become hundreds.
 
 const (
-	leastCall   = 8 << 10 // bytes of a call of nothing: its goroutine, and its answer
-	copies      = 2       // times a request is in memory: as it was decoded, and as its handler has it
-	pointerSize = 16      // of an element in a list that grew: its pointer, and room for as many more
-	textSize    = 32      // of a text beside its bytes
-	encodedSize = 512     // of an element of an answer that comes encoded, beside its bytes: the struct, of which no field is set
-	// shortRequest is up to how many bytes a request counts as the worst there can be, and is not looked at.
+	leastCall   = 8 << 10 // bytes of an empty call: its goroutine, and its answer
+	copies      = 2       // of a request in memory: as decoded, and as its handler keeps it
+	pointerSize = 16      // of an element in a list that grew: its pointer, and space for as many more
+	textSize    = 32      // of a text besides its bytes
+	encodedSize = 512     // of an already encoded element of an answer, besides its bytes: the struct, in which no field is set
+	// shortRequest is the size in bytes up to which a request is assumed to be the worst case, and is not examined.
 	shortRequest = 512
 )
 
-// A shape is what a message is decoded into.
+// A shape describes what a message is decoded into.
 type shape struct {
 	size  int64  // of the Go struct
 	parts []part // by field number
@@ -32,12 +31,12 @@ type shape struct {
 // A part is a field of a message.
 type part struct {
 	name   string
-	of     *shape // nil for what is no message
+	of     *shape // nil if it is no message
 	many   bool
 	scalar bool
 }
 
-// shapes are those of messages by name.
+// shapes are the shapes of messages by name.
 type shapes map[protoreflect.FullName]*shape
 
 // of returns the shape of a message.
@@ -68,7 +67,7 @@ func (all shapes) of(d protoreflect.MessageDescriptor) *shape {
 	return s
 }
 
-// worst is how many bytes a byte of a request can become at most. A field of no bytes has two.
+// worst returns how many bytes a byte of a request can become at most. An empty field has two.
 func (all shapes) worst() int64 {
 	most := int64(2 * textSize)
 	for _, s := range all {
@@ -81,7 +80,7 @@ func (all shapes) worst() int64 {
 	return copies * most / 2
 }
 
-// whole is what a message takes up that has each of its fields once, without its texts.
+// whole returns the memory of a message that has each of its fields once, without its texts.
 func (s *shape) whole(depth int) int64 {
 	n := s.size
 	for _, p := range s.parts {
@@ -98,19 +97,19 @@ func (s *shape) whole(depth int) int64 {
 
 // A scale weighs a message.
 type scale struct {
-	bytes    int64 // that it takes up when it is decoded
-	elements int   // of lists
-	most     int   // of them
+	bytes    int64 // memory when decoded
+	elements int   // in lists
+	most     int   // maximum number of elements
 	of       string
 }
 
-// weigh adds what a message takes up, up to the first list that has too many elements: the scale says which.
+// weigh adds the memory of a message, up to the first list with too many elements: w.of is its name.
 func (w *scale) weigh(s *shape, b []byte, depth int) {
 	w.bytes += s.size
 	for len(b) > 0 && w.elements <= w.most {
 		number, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
-			return // decoding says what is wrong
+			return // decoding reports what is wrong
 		}
 		b = b[n:]
 		size := protowire.ConsumeFieldValue(number, kind, b)
@@ -127,9 +126,9 @@ func (w *scale) weigh(s *shape, b []byte, depth int) {
 	}
 }
 
-// part adds what one field takes up.
+// part adds the memory of one field.
 func (w *scale) part(p part, kind protowire.Type, value []byte, tag, depth int) {
-	if p.name == "" { // it is kept as it is, in what grows
+	if p.name == "" { // an unknown field is kept as it is, in a buffer that grows
 		w.bytes += 2 * int64(tag+len(value))
 		return
 	}
@@ -154,12 +153,12 @@ func (w *scale) part(p part, kind protowire.Type, value []byte, tag, depth int) 
 	}
 }
 
-// tooLong is why a request of so many bytes is not taken.
+// tooLong is the error for a request of too many bytes.
 func (m *served) tooLong(bytes uint64) error {
 	return fmt.Errorf("the request of %s has %d bytes; at most %d are taken", m.name, bytes, m.bytes)
 }
 
-// weigh returns how many bytes a request takes up, or why it is not taken.
+// weigh returns how many bytes of memory a request takes, or why it is refused.
 func (m *served) weigh(b []byte) (int64, error) {
 	if len(b) > m.bytes {
 		return 0, m.tooLong(uint64(len(b)))
@@ -175,26 +174,27 @@ func (m *served) weigh(b []byte) (int64, error) {
 	return leastCall + copies*w.bytes, nil
 }
 
-// answerBytes is what an answer of an encoded size takes up until it has left. The texts in it are mostly those of what it
-// tells of, and have their room anyway.
+// answerBytes returns the memory of an answer of this encoded size until it has left. Most of its texts are shared with
+// what it describes, and are in memory anyway.
 func (m *served) answerBytes(resp proto.Message, size int) int64 {
 	if size <= leastCall/2 {
 		return 0
 	}
-	n := int64(size)/8 + int64(min(size, 2*keepOutput)) // it is put together in pieces
+	n := int64(size)/8 + int64(min(size, 2*keepOutput)) // it is sent in pieces
 	r := resp.ProtoReflect()
 	for i := range r.Descriptor().Fields().Len() {
 		f := r.Descriptor().Fields().Get(i)
 		if f.IsList() && f.Message() != nil {
 			n += elementBytes(r.Get(f).List(), m.answers[f.Number()])
 		} else if f.Message() != nil && r.Has(f) {
-			n += int64(size) // there may be lists in it
+			n += int64(size) // it may contain lists
 		}
 	}
 	return n
 }
 
-// elementBytes is what a list takes up of which each element does; those that come encoded take up what they have.
+// elementBytes returns the memory of a list with this much for each element; already encoded elements take their actual
+// size.
 func elementBytes(list protoreflect.List, each int64) (n int64) {
 	for i := range list.Len() {
 		if b := list.Get(i).Message().GetUnknown(); len(b) > 0 {
@@ -206,10 +206,10 @@ func elementBytes(list protoreflect.List, each int64) (n int64) {
 	return n
 }
 
-// newServed makes a server's method of one that is to be served.
+// newServed prepares a method for a server.
 func newServed(name string, m Method, all shapes) *served {
 	s := &served{Method: m, name: name, answers: map[protoreflect.FieldNumber]int64{}}
-	own := shapes{} // its own, for what is worst
+	own := shapes{} // only those of this request, for the worst case
 	s.request = own.of(m.takes)
 	s.worst = own.worst()
 	for i := range m.gives.Fields().Len() {
