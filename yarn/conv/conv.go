@@ -1,7 +1,7 @@
-// Package conv turns YARN's identifiers into messages of its protocols and back.
+// Package conv converts YARN's identifiers to messages of its protocols and back.
 //
-// It checks nothing: a message that is missing, or lacks a field, reads as zero. It does not know which
-// applications there are.
+// It checks nothing: a message that is missing, or lacks a field, reads as zero. It does not know which applications
+// exist.
 package conv
 
 import (
@@ -29,8 +29,7 @@ func WireAttempt(a ids.Attempt) *wire.ApplicationAttemptId {
 	return &wire.ApplicationAttemptId{ApplicationId: WireApp(a.App), AttemptId: new(a.N)}
 }
 
-// Container returns the container that m names. The application outside the attempt, which nothing writes,
-// is not looked at.
+// Container returns the container that m names. It ignores the application outside the attempt, which nothing writes.
 func Container(m *wire.ContainerId) ids.Container {
 	return ids.Container{Attempt: Attempt(m.GetAppAttemptId()), ID: m.GetId()}
 }

@@ -1,5 +1,5 @@
-// Package ids is YARN's identifiers: applications, attempts, containers and nodes, with their texts as every
-// client prints and parses them.
+// Package ids defines YARN's identifiers: applications, attempts, containers and nodes, with the texts that every client
+// prints and parses.
 //
 // It knows nothing of what they stand for.
 package ids
@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// An App identifies an application: when the ResourceManager that took it in started, in milliseconds since
-// 1970, and a number counted from 1.
+// An App identifies an application: the start time of the ResourceManager that accepted it, in milliseconds since 1970,
+// and a number counted from 1.
 type App struct {
 	Cluster int64
 	Seq     int32
 }
 
-// String returns application_<cluster>_<seq>, the number at least four digits wide.
+// String returns application_<cluster>_<seq>, with seq at least four digits wide.
 func (a App) String() string { return string(a.append([]byte("application_"))) }
 
 // append appends both numbers.
@@ -26,7 +26,7 @@ func (a App) append(b []byte) []byte {
 	return padded(append(strconv.AppendInt(b, a.Cluster, 10), '_'), int64(a.Seq), 4)
 }
 
-// padded appends a number with zeros before it, up to a width.
+// padded appends a number, padded with zeros to a width.
 func padded(b []byte, n int64, width int) []byte {
 	digits := strconv.Itoa(int(n))
 	for range width - len(digits) {
@@ -49,19 +49,19 @@ type Attempt struct {
 	N   int32
 }
 
-// String returns appattempt_<cluster>_<seq>_<n>, n at least six digits wide.
+// String returns appattempt_<cluster>_<seq>_<n>, with n at least six digits wide.
 func (a Attempt) String() string {
 	return string(padded(append(a.App.append([]byte("appattempt_")), '_'), int64(a.N), 6))
 }
 
-// A Container identifies a container of an attempt. The low 40 bits of ID count from 1, what is above counts
-// the restarts of the ResourceManager that made it.
+// A Container identifies a container of an attempt. The low 40 bits of ID count from 1, the bits above count the restarts
+// of the ResourceManager that made it.
 type Container struct {
 	Attempt Attempt
 	ID      int64
 }
 
-// EpochShift is where a container's number ends and the epoch begins.
+// EpochShift is how many bits of a container's ID are below the epoch.
 const EpochShift = 40
 
 // String returns container_[e<epoch>_]<cluster>_<seq>_<attempt>_<number>.
@@ -138,8 +138,8 @@ func ParseContainer(s string) (Container, error) {
 	return Container{Attempt{App{f[0], int32(f[1])}, int32(f[2])}, epoch<<EpochShift | f[3]}, nil
 }
 
-// ParseTaskAttempt reads the id of an attempt of a MapReduce task, such as attempt_1700000000000_0001_m_000003_0 of a map, and
-// with r of a reduce. Not ok is what is none.
+// ParseTaskAttempt reads the id of a MapReduce task attempt, such as attempt_1700000000000_0001_m_000003_0 for a map,
+// with r instead of m for a reduce. ok is false if s is no such id.
 func ParseTaskAttempt(s string) (app App, reduce bool, task int32, ok bool) {
 	of, attempt, ok := strings.Cut(s, "_m_")
 	if !ok {
@@ -164,7 +164,7 @@ func ParseNode(s string) (Node, error) {
 	return Node{}, errors.New(strconv.Quote(s) + " is not a node id; one reads host:port")
 }
 
-// numbers reads n decimal numbers with underscores between them, after a prefix.
+// numbers reads n decimal numbers separated by underscores, after a prefix.
 func numbers(s, prefix string, n int) ([4]int64, bool) {
 	var out [4]int64
 	rest, ok := strings.CutPrefix(s, prefix)

@@ -1,6 +1,6 @@
 package ids
 
-// The identifiers are texts in JSON, and an empty text is none.
+// In JSON the identifiers are texts, and an empty text means none.
 
 // MarshalText returns the text of the id, which is empty for no application.
 func (a App) MarshalText() ([]byte, error) { return marshal(a) }

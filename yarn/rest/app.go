@@ -20,7 +20,7 @@ type App struct {
 	ClusterID    int64   `json:"clusterId"`
 	RMClusterID  string  `json:"rmClusterId,omitempty"`
 	Type         string  `json:"applicationType"`
-	Tags         string  `json:"applicationTags"` // with commas between them
+	Tags         string  `json:"applicationTags"` // separated by commas
 	Priority     int32   `json:"priority"`
 	Started      int64   `json:"startedTime"`
 	Launched     int64   `json:"launchTime"`
@@ -30,7 +30,7 @@ type App struct {
 	AMHost       string  `json:"amHostHttpAddress,omitempty"`
 	AMRPC        string  `json:"amRPCAddress,omitempty"`
 	MasterNode   string  `json:"masterNodeId"`
-	MB           int64   `json:"allocatedMB"` // this and the next four are −1 when nothing runs any more
+	MB           int64   `json:"allocatedMB"` // −1 when nothing runs any more, as are the next four
 	VCores       int64   `json:"allocatedVCores"`
 	ReservedMB   int64   `json:"reservedMB"`
 	ReservedCPU  int64   `json:"reservedVCores"`
@@ -81,12 +81,12 @@ type Timeouts struct {
 	List []Timeout `json:"timeout"`
 }
 
-// A Timeout says when an application is ended. It answers GET /apps/{id}/timeouts/{type}, under the root
-// "timeout", and is the body of PUT /apps/{id}/timeout, under the same.
+// A Timeout says when an application is ended. It answers GET /apps/{id}/timeouts/{type} and is the body of PUT
+// /apps/{id}/timeout, both under the root "timeout".
 type Timeout struct {
 	Type      string `json:"type"`                   // LIFETIME
 	Expiry    string `json:"expiryTime"`             // UNLIMITED, or as in 2026-01-31T12:00:00.000+0000
-	Remaining int64  `json:"remainingTimeInSeconds"` // −1 for ever
+	Remaining int64  `json:"remainingTimeInSeconds"` // −1 for no limit
 }
 
 // An AppState answers GET /apps/{id}/state and is the body of its PUT, without a root.
@@ -125,7 +125,7 @@ type Attempt struct {
 	NodeHTTP      string `json:"nodeHttpAddress"`
 	Node          string `json:"nodeId"`
 	Logs          string `json:"logsLink"`
-	Blacklisted   string `json:"blacklistedNodes"` // with commas between them
+	Blacklisted   string `json:"blacklistedNodes"` // separated by commas
 	BlacklistedRM string `json:"nodesBlacklistedBySystem"`
 	ID            string `json:"appAttemptId"`
 	Ports         string `json:"exportPorts"`
@@ -135,8 +135,8 @@ type Attempt struct {
 // An AttemptDetail answers GET /apps/{id}/appattempts/{id}, in the [Mapped] shape.
 type AttemptDetail struct {
 	ID          string `json:"appAttemptId"`
-	Host        string `json:"host"`    // of the master's own protocol; N/A where there is none
-	RPCPort     Number `json:"rpcPort"` // −1 where there is none
+	Host        string `json:"host"`    // of the master's own protocol; N/A if there is none
+	RPCPort     Number `json:"rpcPort"` // −1 if there is none
 	TrackingURL string `json:"trackingUrl"`
 	OriginalURL string `json:"originalTrackingUrl"`
 	Diagnostics string `json:"diagnosticsInfo"`

@@ -10,7 +10,7 @@ type ClusterInfo struct {
 	Version         string `json:"resourceManagerVersion"`
 	BuildVersion    string `json:"resourceManagerBuildVersion"`
 	BuiltOn         string `json:"resourceManagerVersionBuiltOn"`
-	HadoopVersion   string `json:"hadoopVersion"` // whose protocols are spoken
+	HadoopVersion   string `json:"hadoopVersion"` // whose protocols are implemented
 	HadoopBuild     string `json:"hadoopBuildVersion"`
 	HadoopBuiltOn   string `json:"hadoopVersionBuiltOn"`
 	ZooKeeperStatus string `json:"haZooKeeperConnectionState"`

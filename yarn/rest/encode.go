@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// flushAt is how many bytes are gathered before they are written out.
+// flushAt is how many bytes are collected before they are written out.
 const flushAt = 32 << 10
 
 type form uint8
@@ -22,8 +22,8 @@ const (
 	formXML
 )
 
-// An encoder writes values in one form. The standard library's encoders write neither Java's floats nor YARN's
-// maps, and need two sets of tags.
+// An encoder writes values in one form. The standard library's encoders write neither Java's floats nor YARN's maps, and
+// would need two sets of tags.
 type encoder struct {
 	w    io.Writer
 	form form
@@ -40,7 +40,7 @@ func (e *encoder) flush() {
 	e.buf = e.buf[:0]
 }
 
-// full writes what has been gathered where it is enough, and reports whether nobody reads any more.
+// full writes out the collected bytes if there are enough, and reports whether writing has failed.
 func (e *encoder) full() bool {
 	if len(e.buf) >= flushAt {
 		e.flush()
@@ -120,8 +120,7 @@ func (e *encoder) list(v reflect.Value) {
 	e.str("]")
 }
 
-// entries writes a map. Natural notation repeats the member "entry", once for each, which is what YARN's
-// clients are used to.
+// entries writes a map. Natural notation repeats the member "entry" for each entry, as YARN's clients expect.
 func (e *encoder) entries(m Entries) {
 	e.str("{")
 	collect := e.form == formMapped && len(m) > 1
@@ -148,7 +147,7 @@ func (e *encoder) entries(m Entries) {
 	e.str("}")
 }
 
-// element writes v as the XML element called name: one for each of a list.
+// element writes v as the XML element called name; a list becomes one element per item.
 func (e *encoder) element(name string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -193,7 +192,7 @@ func (e *encoder) closing(name string) {
 	e.str(">")
 }
 
-// children ends the start tag of a struct's element and writes what is in it.
+// children ends the start tag of a struct's element and writes its content.
 func (e *encoder) children(name string, v reflect.Value) {
 	fields := fieldsOf(v.Type())
 	empty := true
@@ -237,7 +236,7 @@ func (e *encoder) xmlEntries(name string, m Entries) {
 	e.closing(name)
 }
 
-// scalar writes a number or a truth value as it is.
+// scalar writes a number or a boolean as it is.
 func (e *encoder) scalar(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -251,11 +250,11 @@ func (e *encoder) scalar(v reflect.Value) {
 	case reflect.Float64:
 		e.float(v.Float(), 64)
 	default:
-		panic("rest: no form for a " + v.Type().String()) // a mistake in a struct of ours, found by its first test
+		panic("rest: no form for a " + v.Type().String()) // a mistake in one of our structs, found by its first test
 	}
 }
 
-// float writes a number with a point in it, as Java does: some readers tell integers from others by that.
+// float writes a number with a decimal point, as Java does: some readers recognise integers by its absence.
 func (e *encoder) float(f float64, bits int) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		f = 0
@@ -281,7 +280,7 @@ func (e *encoder) float(f float64, bits int) {
 
 const hex = "0123456789abcdef"
 
-// quote writes s as a JSON string. What is not UTF-8 becomes U+FFFD.
+// quote writes s as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func (e *encoder) quote(s string) {
 	e.str(`"`)
 	start := 0
@@ -324,7 +323,7 @@ func (e *encoder) quote(s string) {
 	e.str(`"`)
 }
 
-// text writes s as XML text. What no XML document may hold becomes U+FFFD.
+// text writes s as XML text. Characters that XML does not allow become U+FFFD.
 func (e *encoder) text(s string) {
 	for _, r := range s {
 		switch {
@@ -351,10 +350,10 @@ type field struct {
 	index     int
 	name      string
 	omitempty bool
-	xsi       bool // in XML it says which type the element is
+	xsi       bool // in XML it is the element's type
 }
 
-// leaveOut reports whether the field is not written: it may be left out and is empty.
+// leaveOut reports whether the field is omitted: it may be, and is empty.
 func (f field) leaveOut(v reflect.Value) bool {
 	if !f.omitempty {
 		return v.Kind() == reflect.Pointer && v.IsNil()

@@ -11,7 +11,7 @@ type Node struct {
 	State           string  `json:"state"`
 	ID              string  `json:"id"`
 	Host            string  `json:"nodeHostName"`
-	HTTP            string  `json:"nodeHTTPAddress"` // "" of a node that is gone
+	HTTP            string  `json:"nodeHTTPAddress"` // "" for a node that is gone
 	HealthAt        int64   `json:"lastHealthUpdate"`
 	Version         string  `json:"version"`
 	Health          string  `json:"healthReport"`
@@ -37,7 +37,7 @@ type Node struct {
 	Total       Resource        `json:"totalResource"`
 }
 
-// A NodeUtilization is what a node measured: MiB, and vcores that were busy.
+// A NodeUtilization is what a node measured: MiB, and busy vcores.
 type NodeUtilization struct {
 	NodePhysicalMB       int32   `json:"nodePhysicalMemoryMB"`
 	NodeVirtualMB        int32   `json:"nodeVirtualMemoryMB"`

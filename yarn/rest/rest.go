@@ -1,9 +1,9 @@
-// Package rest is the shapes of the ResourceManager's web services under /ws/v1/cluster: Go structs, and how they are
-// written and read as JSON and XML in the form that clients of YARN know. What is served under /ws/v1/heddle has no
-// shapes of its own here, but for [Info]: it is the reports of package rm.
+// Package rest defines the data of the ResourceManager's web services under /ws/v1/cluster: Go structs, and how they are
+// written and read as JSON and XML in the form that YARN's clients know. The data under /ws/v1/heddle is not defined
+// here, except for [Info]: it is the reports of package rm.
 //
-// It knows nothing of HTTP, and nothing of where the figures come from. Times are milliseconds since 1970 and 0
-// for not yet, memory is in MiB, percentages are 0 to 100, unless a field says otherwise.
+// The package knows nothing of HTTP, or of where the figures come from. Unless a field says otherwise, times are
+// milliseconds since 1970 with 0 for not yet, memory is in MiB, and percentages are 0 to 100.
 package rest
 
 import (
@@ -17,9 +17,9 @@ import (
 	"heddle/internal/plain"
 )
 
-// Where the services are.
+// Paths of the services.
 const (
-	Base       = "/ws/v1/cluster" // what YARN's clients use
+	Base       = "/ws/v1/cluster" // for YARN's clients
 	HeddleBase = "/ws/v1/heddle"  // our own
 )
 
@@ -29,19 +29,20 @@ type Shape uint8
 // The shapes.
 const (
 	Natural Shape = iota // {"root": value}; numbers are numbers, lists are lists
-	Bare                 // as Natural, without the root
-	Mapped               // without the root; numbers are strings, a list of one is its element, empty lists vanish
-	Ours                 // no shape of YARN's: as the value's own tags say, without the root, and never XML
+	Bare                 // like Natural, without the root
+	Mapped               // without the root; numbers are strings, a list of one becomes its element, empty lists are omitted
+	Ours                 // not a YARN shape: follows the value's own tags, without the root, and is never XML
 )
 
-// An Answer is a value, its name, and how it is written.
+// An Answer is a value, its name, and how to write it.
 type Answer struct {
 	Root  string
 	Shape Shape
-	Value any // a struct of this package, or one like them; of Ours whatever package encoding/json takes
+	Value any // a struct of this package, or a similar one; for Ours anything that encoding/json accepts
 }
 
-// WriteJSON writes the answer as JSON, in pieces. It returns the error of w, or of a value of [Ours] that has no JSON.
+// WriteJSON writes the answer as JSON, in pieces. It returns the error of w, or of a value of [Ours] that has no JSON
+// form.
 func (a Answer) WriteJSON(w io.Writer) error {
 	if a.Shape == Ours {
 		return writeOurs(w, a.Value)
@@ -62,7 +63,7 @@ func (a Answer) WriteJSON(w io.Writer) error {
 	return e.end()
 }
 
-// writeOurs writes a value as encoding/json does. Where all there is in it is a list, it is written element by element: it is
+// writeOurs writes a value as encoding/json does. If its only content is a list, it is written element by element and
 // never encoded as a whole.
 func writeOurs(w io.Writer, value any) error {
 	var b bytes.Buffer
@@ -74,7 +75,7 @@ func writeOurs(w io.Writer, value any) error {
 		if err := e.Encode(v); err != nil {
 			return err
 		}
-		b.Truncate(b.Len() - 1) // the end of the line
+		b.Truncate(b.Len() - 1) // the newline
 		b.WriteString(after)
 		_, err := w.Write(b.Bytes())
 		return err
@@ -105,8 +106,8 @@ func (a Answer) WriteXML(w io.Writer) error {
 	return e.end()
 }
 
-// Parse reads a JSON answer into v, a pointer to a struct of this package. With a root, what is expected is
-// {"root": value}; an absent or null value leaves v as it is. Without one the value itself is expected.
+// Parse reads a JSON answer into v, a pointer to a struct of this package. With a root it expects {"root": value}; an
+// absent or null value leaves v unchanged. Without a root it expects the value itself.
 func Parse(data []byte, root string, v any) error {
 	if root != "" {
 		var outer map[string]json.RawMessage

@@ -6,7 +6,7 @@ type Scheduler struct {
 	Info any `json:"schedulerInfo"`
 }
 
-// The types of schedulers and queues, by which readers tell them apart.
+// The types of schedulers and queues, by which readers distinguish them.
 const (
 	CapacityType     = "capacityScheduler"
 	CapacityLeafType = "capacitySchedulerLeafQueueInfo"
@@ -17,7 +17,7 @@ const (
 // A CapacityScheduler is the root queue in the capacity scheduler's shape.
 type CapacityScheduler struct {
 	Type             string          `json:"type" rest:"xsi"`
-	Capacity         float32         `json:"capacity"` // per cent, as the next two
+	Capacity         float32         `json:"capacity"` // per cent, as are the next two
 	UsedCapacity     float32         `json:"usedCapacity"`
 	MaxCapacity      float32         `json:"maxCapacity"`
 	Weight           float32         `json:"weight"` // −1 for a queue with a capacity
@@ -44,7 +44,7 @@ type CapacityScheduler struct {
 	LeafTemplate     Entries         `json:"autoQueueLeafTemplateProperties"`
 }
 
-// CapacityQueues is a list of queues below another.
+// CapacityQueues is a list of child queues.
 type CapacityQueues struct {
 	List []CapacityQueue `json:"queue"`
 }
@@ -53,7 +53,7 @@ type CapacityQueues struct {
 type CapacityQueue struct {
 	Type            string          `json:"type,omitempty" rest:"xsi"`
 	Path            string          `json:"queuePath"`
-	Capacity        float32         `json:"capacity"` // per cent, as the next five
+	Capacity        float32         `json:"capacity"` // per cent, as are the next five
 	UsedCapacity    float32         `json:"usedCapacity"`
 	MaxCapacity     float32         `json:"maxCapacity"`
 	AbsCapacity     float32         `json:"absoluteCapacity"`
@@ -92,7 +92,7 @@ type CapacityQueue struct {
 	ParentTemplate  Entries         `json:"autoQueueParentTemplateProperties"`
 	LeafProperties  Entries         `json:"autoQueueLeafTemplateProperties"`
 
-	// Of leaves only.
+	// Only for leaves.
 	Active          *int      `json:"numActiveApplications"`
 	Waiting         *int      `json:"numPendingApplications"`
 	Containers      *int      `json:"numContainers"`
@@ -109,7 +109,7 @@ type CapacityQueue struct {
 	NoIntra         *bool     `json:"intraQueuePreemptionDisabled"`
 	DefaultPriority *int32    `json:"defaultPriority"`
 	AutoCreated     *bool     `json:"isAutoCreatedLeafQueue"`
-	MaxLifetime     *int64    `json:"maxApplicationLifetime"` // seconds, −1 for ever
+	MaxLifetime     *int64    `json:"maxApplicationLifetime"` // seconds, −1 for no limit
 	DefaultLifetime *int64    `json:"defaultApplicationLifetime"`
 }
 
@@ -130,7 +130,7 @@ type Capacities struct {
 	List []Capacity `json:"queueCapacitiesByPartition"`
 }
 
-// A Capacity is a queue's capacity in one partition. Percentages, unless it is a resource.
+// A Capacity is a queue's capacity in one partition. Values are percentages, unless they are resources.
 type Capacity struct {
 	Partition    string         `json:"partitionName"`
 	Vector       CapacityVector `json:"queueCapacityVectorInfo"`
@@ -149,14 +149,14 @@ type Capacity struct {
 	EffectiveMax Resource       `json:"effectiveMaxResource"`
 }
 
-// A Health is what the scheduler did last.
+// A Health describes the scheduler's last actions.
 type Health struct {
 	LastRun    int64             `json:"lastrun"`
 	Operations []HealthOperation `json:"operationsInfo"`
 	Details    []HealthDetail    `json:"lastRunDetails"`
 }
 
-// A HealthOperation names the last container of an operation; N/A where there was none.
+// A HealthOperation names the last container of an operation; N/A if there was none.
 type HealthOperation struct {
 	Operation string `json:"operation"`
 	Node      string `json:"nodeId"`
@@ -171,12 +171,12 @@ type HealthDetail struct {
 	Resources Resource `json:"resources"`
 }
 
-// QueueACLs is who may do what with a queue.
+// QueueACLs says who may do what with a queue.
 type QueueACLs struct {
 	List []QueueACL `json:"queueAcl"`
 }
 
-// A QueueACL is an access and who has it, in Hadoop's form "user,user group,group".
+// A QueueACL is a kind of access and who has it, in Hadoop's form "user,user group,group".
 type QueueACL struct {
 	Access string `json:"accessType"`
 	List   string `json:"accessControlList"`
@@ -187,7 +187,7 @@ type Users struct {
 	List []User `json:"user,omitempty"`
 }
 
-// A User is a user's part of a queue.
+// A User is a user's share of a queue.
 type User struct {
 	Name      string   `json:"username"`
 	Used      Resource `json:"resourcesUsed"`
@@ -197,10 +197,10 @@ type User struct {
 	Limit     Resource `json:"userResourceLimit"`
 	Resources Usages   `json:"resources"`
 	Weight    float32  `json:"userWeight"`
-	IsActive  bool     `json:"isActive"` // asks for something
+	IsActive  bool     `json:"isActive"` // has requests
 }
 
-// A FairScheduler is the fair scheduler's shape.
+// A FairScheduler is the root queue in the fair scheduler's shape.
 type FairScheduler struct {
 	Type string    `json:"type" rest:"xsi"`
 	Root FairQueue `json:"rootQueue"`
@@ -232,7 +232,7 @@ type FairQueue struct {
 	Active       *int        `json:"numActiveApps"`
 }
 
-// FairQueues is a list of queues below another.
+// FairQueues is a list of child queues.
 type FairQueues struct {
 	List []FairQueue `json:"queue"`
 }

@@ -15,12 +15,12 @@ type Entry struct {
 	Value string `json:"value"`
 }
 
-// Entries is a map as YARN writes one: in the order given, values as text.
+// Entries is a map in YARN's form: in the given order, with values as text.
 type Entries []Entry
 
 var entriesType = reflect.TypeFor[Entries]()
 
-// UnmarshalJSON reads the member "entry" as often as it stands there, and as an object or a list of them.
+// UnmarshalJSON reads every member "entry", each an object or a list of them.
 func (m *Entries) UnmarshalJSON(data []byte) error {
 	*m = nil
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -59,7 +59,7 @@ func (m *Entries) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// A List reads a list however YARN writes one: as a list, as its only element, or as null.
+// A List reads a list in any form that YARN writes: a list, its only element, or null.
 type List[T any] []T
 
 // UnmarshalJSON reads a list, a single element or null.
@@ -79,10 +79,10 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// A Number reads an integer that may stand in quotes, as in [Mapped] answers.
+// A Number reads an integer that may be in quotes, as in [Mapped] answers.
 type Number int64
 
-// UnmarshalJSON reads an integer, in quotes or not.
+// UnmarshalJSON reads an integer, with or without quotes.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	v, err := strconv.ParseInt(string(bytes.Trim(data, `"`)), 10, 64)
 	if err != nil {
@@ -92,7 +92,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// A Resource is an amount of resources, twice: as memory and vcores, and by name.
+// A Resource is an amount of resources, given twice: as memory and vcores, and by name.
 type Resource struct {
 	Memory       int64        `json:"memory"`
 	VCores       int64        `json:"vCores"`
@@ -104,7 +104,7 @@ type Informations struct {
 	List []Information `json:"resourceInformation"`
 }
 
-// An Information is an amount of one resource, and what is known of the resource.
+// An Information is an amount of one resource, and facts about that resource.
 type Information struct {
 	Attributes Entries `json:"attributes"`
 	Maximum    int64   `json:"maximumAllocation"`
@@ -115,13 +115,13 @@ type Information struct {
 	Value      int64   `json:"value"`
 }
 
-// An Amount is so much of a resource that is neither memory nor vcores.
+// An Amount is an amount of a resource other than memory and vcores.
 type Amount struct {
 	Name  string
 	Value int64
 }
 
-// NewResource returns memory in MiB, vcores, and what there is beside them.
+// NewResource returns memory in MiB, vcores, and further resources.
 func NewResource(memory, vcores int64, extra ...Amount) Resource {
 	list := make([]Information, 2, 2+len(extra))
 	list[0] = Information{Maximum: math.MaxInt64, Name: "memory-mb", Type: "COUNTABLE", Units: "Mi", Value: memory}
@@ -132,7 +132,7 @@ func NewResource(memory, vcores int64, extra ...Amount) Resource {
 	return Resource{memory, vcores, Informations{list}}
 }
 
-// Within returns the resource with the bounds that a single container has.
+// Within returns the resource with the bounds of a single container.
 func (r Resource) Within(minimum, maximum Resource) Resource {
 	list := append([]Information(nil), r.Informations.List...)
 	for i := range list {
@@ -151,7 +151,7 @@ func (r Resource) value(name string) int64 {
 	return 0
 }
 
-// A Usage is what is used in one partition. Heddle knows one partition, without a name.
+// A Usage is what is used in one partition. Heddle has one partition, without a name.
 type Usage struct {
 	Partition   string   `json:"partitionName"`
 	Used        Resource `json:"used"`
@@ -167,7 +167,7 @@ type Usages struct {
 	List []Usage `json:"resourceUsagesByPartition"`
 }
 
-// A RemoteException is an error as YARN's web services tell it: under the root "RemoteException".
+// A RemoteException is an error in the form of YARN's web services, under the root "RemoteException".
 type RemoteException struct {
 	Exception string `json:"exception"` // the class without its package
 	Message   string `json:"message"`

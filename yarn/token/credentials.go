@@ -11,36 +11,36 @@ import (
 	"heddle/yarn/wire"
 )
 
-// MaxCredentials is how many tokens, and how many secrets, credentials may have.
+// MaxCredentials is the maximum number of tokens, and of secrets, in credentials.
 const MaxCredentials = 10_000
 
-// The first bytes of credentials, and the formats that the byte after them tells apart.
+// The first bytes of credentials, and the formats that the next byte distinguishes.
 const (
 	credentialsMagic = "HDTS"
 	formatWritable   = 0
 	formatProtobuf   = 1
 )
 
-// Credentials are the tokens and secrets that a container is started with, in the order they were read.
+// Credentials are the tokens and secrets that a container is started with, in the order in which they were read.
 type Credentials struct {
 	Tokens  []Named
 	Secrets []Secret
 }
 
-// A Named is a token under the name that it is looked up by. The token of an application's master has "".
+// A Named is a token under the name by which it is looked up. The token of an application's master has "".
 type Named struct {
 	Alias string
 	Token *wire.Token
 }
 
-// A Secret is bytes under a name, such as the key of a job's shuffle.
+// A Secret is named bytes, such as the key of a job's shuffle.
 type Secret struct {
 	Alias string
 	Bytes []byte
 }
 
-// ParseCredentials reads credentials in either of their formats; of no bytes, there are none. What follows
-// the last secret is not looked at: Spark hands on a buffer that is longer than what it wrote.
+// ParseCredentials reads credentials in either format; no bytes mean none. It ignores what follows the last secret: Spark
+// passes a buffer that is longer than what it wrote.
 func ParseCredentials(b []byte) (*Credentials, error) {
 	if len(b) == 0 {
 		return &Credentials{}, nil
@@ -87,7 +87,7 @@ func parseWritable(b []byte) (*Credentials, error) {
 	return c, r.err
 }
 
-// count reads how many of something there are.
+// count reads the number of what.
 func (r *reader) count(what string) int32 {
 	n := r.vint()
 	switch {
@@ -128,13 +128,13 @@ func parseProtobuf(b []byte) (*Credentials, error) {
 	return c, nil
 }
 
-// Add adds a token, in place of what has that alias.
+// Add adds a token, replacing any with the same alias.
 func (c *Credentials) Add(alias string, t *wire.Token) {
 	c.Tokens = slices.DeleteFunc(c.Tokens, func(n Named) bool { return n.Alias == alias })
 	c.Tokens = append(c.Tokens, Named{alias, t})
 }
 
-// Bytes returns the credentials in the format of Writables, which every version of Hadoop reads.
+// Bytes returns the credentials in the Writable format, which every version of Hadoop reads.
 func (c *Credentials) Bytes() []byte {
 	b := append([]byte(credentialsMagic), formatWritable)
 	b = appendVint(b, int32(len(c.Tokens)))

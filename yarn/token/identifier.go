@@ -11,19 +11,19 @@ import (
 	"heddle/yarn/wire"
 )
 
-// MaxIdentifier is how many bytes an identifier may have. The largest that is made, a container's with its
-// resources, tags and patterns of log files, has a few hundred.
+// MaxIdentifier is the maximum size of an identifier, in bytes. The largest that is made, a container's with its
+// resources, tags and log file patterns, has a few hundred.
 const MaxIdentifier = 64 << 10
 
-// AMRM returns the token by which an attempt's master speaks to the ResourceManager. Its service is empty:
-// the master's own library fills in the address.
+// AMRM returns the token with which an attempt's master speaks to the ResourceManager. Its service is empty: the master's
+// own library fills in the address.
 func AMRM(a ids.Attempt, k Key) *wire.Token {
 	id := &wire.AMRMTokenIdentifier{AppAttemptId: conv.WireAttempt(a), KeyId: new(k.ID)}
 	return k.sign(id, AMRMKind, "")
 }
 
-// NM returns the token by which an attempt's master, or the ResourceManager in its name, speaks to a node.
-// The user is the one who submitted the application.
+// NM returns the token with which an attempt's master, or the ResourceManager on its behalf, speaks to a node. The user
+// is the one who submitted the application.
 func NM(a ids.Attempt, n ids.Node, user string, k Key) *wire.Token {
 	id := &wire.NMTokenIdentifier{
 		AppAttemptId: conv.WireAttempt(a),
@@ -34,32 +34,32 @@ func NM(a ids.Attempt, n ids.Node, user string, k Key) *wire.Token {
 	return k.sign(id, NMKind, n.String())
 }
 
-// Container returns the token that a node must be shown to start the container. Its master key id is set to
-// that of k; fields that are not in the definitions, which may have come with what a client submitted, are
-// left out. The identifier itself is not changed.
+// Container returns the token that a node must be shown to start the container. Its master key id is set to that of k;
+// fields that are not in the definitions, which a client's submission may have contained, are dropped. id itself is not
+// changed.
 func Container(id *wire.ContainerTokenIdentifier, k Key, service string) *wire.Token {
 	id = proto.CloneOf(id)
 	id.MasterKeyId = new(k.ID)
 	return k.sign(id, ContainerKind, service)
 }
 
-// Client returns the token by which a client speaks to an attempt's master, signed with the key that the
-// master was given when it registered. Its service is empty: the client fills in the master's address.
+// Client returns the token with which a client speaks to an attempt's master, signed with the key that the master was
+// given when it registered. Its service is empty: the client fills in the master's address.
 func Client(a ids.Attempt, client string, k Key) *wire.Token {
 	id := &wire.ClientToAMTokenIdentifier{AppAttemptId: conv.WireAttempt(a), ClientName: new(client)}
 	return k.sign(id, ClientKind, "")
 }
 
-// Delegation returns the token by which a client speaks to the ResourceManager in its owner's name. Its
-// master key id is set to that of k. The identifier itself is not changed.
+// Delegation returns the token with which a client speaks to the ResourceManager on its owner's behalf. Its master key id
+// is set to that of k. id itself is not changed.
 func Delegation(id *wire.YARNDelegationTokenIdentifier, k Key, service string) *wire.Token {
 	id = proto.CloneOf(id)
 	id.MasterKeyId = new(k.ID)
 	return k.sign(id, DelegationKind, service)
 }
 
-// ParseAMRM reads what the token of an application's master says: its attempt, and the key it is signed with.
-// It does not say that this is true; see [Key.Verify].
+// ParseAMRM reads the identifier of an application master's token: its attempt, and the key that signed it. It does not
+// check that this is true; see [Key.Verify].
 func ParseAMRM(identifier []byte) (a ids.Attempt, keyID int32, err error) {
 	id := &wire.AMRMTokenIdentifier{}
 	if err := parse(AMRMKind, identifier, id, 1, 2); err != nil {
@@ -68,7 +68,7 @@ func ParseAMRM(identifier []byte) (a ids.Attempt, keyID int32, err error) {
 	return conv.Attempt(id.AppAttemptId), id.GetKeyId(), nil
 }
 
-// ParseNM reads what the token for a node says.
+// ParseNM reads the identifier of a token for a node.
 func ParseNM(identifier []byte) (*wire.NMTokenIdentifier, error) {
 	id := &wire.NMTokenIdentifier{}
 	if err := parse(NMKind, identifier, id, 1, 2, 3, 4); err != nil {
@@ -77,7 +77,7 @@ func ParseNM(identifier []byte) (*wire.NMTokenIdentifier, error) {
 	return id, nil
 }
 
-// ParseContainer reads what the token of a container says.
+// ParseContainer reads the identifier of a container's token.
 func ParseContainer(identifier []byte) (*wire.ContainerTokenIdentifier, error) {
 	id := &wire.ContainerTokenIdentifier{}
 	if err := parse(ContainerKind, identifier, id, 1, 2, 3, 4, 5, 6, 7); err != nil {
@@ -86,7 +86,7 @@ func ParseContainer(identifier []byte) (*wire.ContainerTokenIdentifier, error) {
 	return id, nil
 }
 
-// ParseClient reads what a client's token for an application's master says.
+// ParseClient reads the identifier of a client's token for an application's master.
 func ParseClient(identifier []byte) (*wire.ClientToAMTokenIdentifier, error) {
 	id := &wire.ClientToAMTokenIdentifier{}
 	if err := parse(ClientKind, identifier, id, 1, 2); err != nil {
@@ -95,7 +95,7 @@ func ParseClient(identifier []byte) (*wire.ClientToAMTokenIdentifier, error) {
 	return id, nil
 }
 
-// ParseDelegation reads what a delegation token of the ResourceManager says.
+// ParseDelegation reads the identifier of a ResourceManager delegation token.
 func ParseDelegation(identifier []byte) (*wire.YARNDelegationTokenIdentifier, error) {
 	id := &wire.YARNDelegationTokenIdentifier{}
 	if err := parse(DelegationKind, identifier, id, 1, 6, 7); err != nil {
@@ -104,7 +104,7 @@ func ParseDelegation(identifier []byte) (*wire.YARNDelegationTokenIdentifier, er
 	return id, nil
 }
 
-// parse reads an identifier and holds it to having the fields it cannot do without.
+// parse reads an identifier and checks that it has the required fields.
 func parse(kind string, identifier []byte, id proto.Message, need ...protoreflect.FieldNumber) error {
 	if len(identifier) > MaxIdentifier {
 		return fmt.Errorf("identifier of a token %s: %d bytes, at most %d are allowed", kind, len(identifier), MaxIdentifier)
@@ -121,8 +121,8 @@ func parse(kind string, identifier []byte, id proto.Message, need ...protoreflec
 	return nil
 }
 
-// canonical returns the bytes of an identifier as a node computes them anew to check a token: the fields of
-// the definitions, ascending, each once. Required fields inside that are missing are the node's to refuse.
+// canonical returns the bytes of an identifier as a node recomputes them to check a token: the fields of the definitions,
+// ascending, each once. It is up to the node to refuse missing required fields inside.
 func canonical(id proto.Message) []byte {
 	dropUnknown(id.ProtoReflect())
 	b, err := proto.MarshalOptions{AllowPartial: true, Deterministic: true}.Marshal(id)
@@ -132,7 +132,7 @@ func canonical(id proto.Message) []byte {
 	return b
 }
 
-// dropUnknown removes the fields that are not in the definitions from m and all that it holds.
+// dropUnknown removes fields that are not in the definitions from m and all nested messages.
 func dropUnknown(m protoreflect.Message) {
 	m.SetUnknown(nil)
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {

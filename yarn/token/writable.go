@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// A reader reads what Hadoop's Writable classes write. After the first error it reads nothing more and
-// everything is zero.
+// A reader reads what Hadoop's Writable classes write. After the first error it reads nothing more and returns zero
+// values.
 type reader struct {
 	rest []byte
 	err  error
@@ -15,8 +15,8 @@ type reader struct {
 
 var errShort = errors.New("the bytes end too early")
 
-// vint reads a number of variable length: one byte for -112 to 127; otherwise the first byte says the sign
-// and how many bytes follow, highest first, of a negative number those of its complement.
+// vint reads a variable-length number: one byte for -112 to 127; otherwise the first byte gives the sign and the number
+// of bytes that follow, highest first; a negative number is stored as its complement.
 func (r *reader) vint() int32 {
 	b := r.take(1)
 	if r.err != nil {
@@ -59,7 +59,7 @@ func (r *reader) take(n int) []byte {
 	return b
 }
 
-// bytes reads bytes after their count. They are never nil, for the fields that hold them are required.
+// bytes reads bytes after their count. They are never nil, because the fields that hold them are required.
 func (r *reader) bytes() []byte {
 	n := r.vint()
 	if n < 0 {
@@ -68,10 +68,10 @@ func (r *reader) bytes() []byte {
 	return append([]byte{}, r.take(int(n))...)
 }
 
-// text reads a text after the count of its bytes.
+// text reads a text after its length in bytes.
 func (r *reader) text() string { return string(r.bytes()) }
 
-// appendVint appends v as [reader.vint] reads it.
+// appendVint appends v in the format of [reader.vint].
 func appendVint(b []byte, v int32) []byte {
 	if v >= -112 && v <= 127 {
 		return append(b, byte(v))

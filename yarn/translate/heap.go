@@ -8,15 +8,15 @@ import (
 	"heddle/yarn/wire"
 )
 
-// masterClass is what the master of a MapReduce job runs.
+// masterClass is the main class of a MapReduce job's master.
 const masterClass = "org.apache.hadoop.mapreduce.v2.app.MRAppMaster"
 
-// A JVM takes options from variables of its environment too.
+// A JVM also takes options from these environment variables.
 var optionVariables = []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}
 
-// masterHeap is how many MiB of Java heap the command of a master's container gives it, where that is the master of a
-// MapReduce job and the command can be changed: what the last option says, else all of the container's memory, size.
-// 0 = it cannot.
+// masterHeap returns how many MiB of Java heap the command of a master's container gives it, if that is the master of a
+// MapReduce job and the command can be changed: the value of the last option, or without one all of the container's
+// memory, size. 0 means that the command cannot be changed.
 func masterHeap(spec *wire.ContainerLaunchContext, size int64) int64 {
 	if len(spec.GetCommand()) != 1 {
 		return 0
@@ -39,9 +39,9 @@ func masterHeap(spec *wire.ContainerLaunchContext, size int64) int64 {
 	return heap
 }
 
-// CutHeap lets the command of a MapReduce job's master give it no more than so many MiB of Java heap: options that give
-// more are changed, and one is added where there is none. Whatever else the command says stays as it is. It reports
-// whether that could be done, as it can where the submission's Facts have a MasterHeap.
+// CutHeap limits the Java heap in the command of a MapReduce job's master to this many MiB: it lowers options that give
+// more, and adds one if there is none. The rest of the command stays as it is. CutHeap reports whether this was possible,
+// as it is if the submission's Facts have a MasterHeap.
 func CutHeap(spec *wire.ContainerLaunchContext, mib int64) bool {
 	if masterHeap(spec, 1) == 0 {
 		return false
@@ -50,7 +50,7 @@ func CutHeap(spec *wire.ContainerLaunchContext, mib int64) bool {
 	return true
 }
 
-// cutHeap is a command with no more than so many MiB of Java heap, or as it is where it cannot be changed.
+// cutHeap returns a command with at most this many MiB of Java heap, or the same command if it cannot be changed.
 func cutHeap(command string, mib int64) string {
 	options, class, ok := heapOptions(command)
 	if !ok {
@@ -75,18 +75,18 @@ func cutHeap(command string, mib int64) string {
 	return b.String()
 }
 
-// A heapOption is an option of a command that says how large the Java heap is, at the most or at first.
+// A heapOption is an option of a command that sets the maximum or the initial size of the Java heap.
 type heapOption struct {
-	value, end int // where its size stands in the command
+	value, end int // where its size is in the command
 	bytes      int64
 	most       bool
 }
 
-// heapOptions finds the options of a command that say how large the Java heap is, and where its main class stands. It is
-// not ok where the command is not a MapReduce master's, or where something else may have a say in how large the heap is.
+// heapOptions finds the options of a command that set the size of the Java heap, and the position of its main class. ok
+// is false if the command is not a MapReduce master's, or if something else may affect the size of the heap.
 //
-// Of a command java, its options and the class are read, not what follows. A NodeManager puts it between double quotes into
-// a script, which hands it to another shell. What one of the two could take for more than it says here is not ok either.
+// Only java, its options and the class are read, not what follows. A NodeManager puts the command between double quotes
+// into a script, which passes it to another shell. Text that has a special meaning to either of them makes ok false too.
 func heapOptions(command string) (options []heapOption, class int, ok bool) {
 	w, ok := nextWord(command, 0)
 	if !ok || w.quoted || w.text != "java" && !strings.HasSuffix(w.text, "/java") {
@@ -118,16 +118,16 @@ func heapOptions(command string) (options []heapOption, class int, ok bool) {
 	}
 }
 
-// withArgument are options of java whose value is a word of its own.
+// withArgument are java options whose value is a separate word.
 var withArgument = []string{
 	"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules", "--add-exports", "--add-opens",
 	"--add-reads", "--patch-module", "--limit-modules", "--enable-native-access",
 }
 
-// harmless reports whether a word is an option of java that does not change what the heap's options mean.
+// harmless reports whether a word is a java option that does not change the meaning of the heap options.
 func harmless(w word) bool {
 	if !strings.HasPrefix(w.text, "-") || w.expands >= 0 && !strings.Contains(w.text[:w.expands], "=") {
-		return false // what it comes to is the shell's to say
+		return false // only the shell knows its value
 	}
 	for _, p := range []string{
 		"-jar", "-m", "--module", "--source", // another class runs, or -mx and -ms, the old names of -Xmx and -Xms
@@ -140,7 +140,7 @@ func harmless(w word) bool {
 	return !strings.HasPrefix(w.text, "-XX:") || !strings.Contains(w.text, "RAM")
 }
 
-// heapOptionOf reads an option. It is not ok where it says how large the heap is in a way that is not understood.
+// heapOptionOf reads an option. ok is false if it sets the size of the heap in a way that is not understood.
 func heapOptionOf(w word) (o heapOption, is, ok bool) {
 	for _, name := range []string{"-Xmx", "-XX:MaxHeapSize=", "-Xms", "-XX:InitialHeapSize=", "-XX:MinHeapSize="} {
 		size, is := strings.CutPrefix(w.text, name)
@@ -154,7 +154,7 @@ func heapOptionOf(w word) (o heapOption, is, ok bool) {
 	return heapOption{}, false, true
 }
 
-// bytesOf reads a size as a JVM does: a number, and maybe a letter for its unit.
+// bytesOf reads a size as a JVM does: a number, with an optional unit letter.
 func bytesOf(s string) (int64, bool) {
 	shift := 0
 	if s != "" {
@@ -169,19 +169,19 @@ func bytesOf(s string) (int64, bool) {
 	return int64(n) << shift, true
 }
 
-// A word is one of a command.
+// A word is one word of a command.
 type word struct {
 	at, end int    // in the command
 	text    string // without quotes
-	quoted  bool   // in part at least
-	expands int    // where in text the first variable stands; -1 for nowhere
+	quoted  bool   // at least in part
+	expands int    // where the first variable in text is; -1 for nowhere
 }
 
-// plainChars are those that a shell takes for themselves, beside letters and digits.
+// plainChars are the characters, besides letters and digits, that a shell takes literally.
 const plainChars = "-_./:=,@%+"
 
-// nextWord is the word of a command that follows a place. It is not ok where there is none, or where it has something that
-// is more to a shell than a character, a variable or what stands between single quotes.
+// nextWord returns the next word of a command from a position. ok is false if there is none, or if it has anything that
+// means more to a shell than a character, a variable or text between single quotes.
 func nextWord(command string, from int) (w word, ok bool) {
 	i := from
 	for i < len(command) && (command[i] == ' ' || command[i] == '\t') {
@@ -232,7 +232,7 @@ func letter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// plain is how many characters a text begins with that a shell takes for themselves.
+// plain returns how many characters at the beginning of a text a shell takes literally.
 func plain(s string) (n int) {
 	for n < len(s) && (letter(s[n]) || strings.IndexByte(plainChars, s[n]) >= 0) {
 		n++
@@ -240,7 +240,8 @@ func plain(s string) (n int) {
 	return n
 }
 
-// variable is how long a variable is that a text begins with, as a shell or as YARN writes it; 0 = it begins with none.
+// variable returns the length of the variable, in a shell's or YARN's notation, at the beginning of a text; 0 if there is
+// none.
 func variable(s string) int {
 	open, end := "$", ""
 	for _, p := range [][2]string{{"{{", "}}"}, {"${", "}"}} {
@@ -262,8 +263,8 @@ func variable(s string) int {
 	return len(open) + n + len(end)
 }
 
-// placeholder is how long what a text begins with is that a NodeManager replaces by something without blanks, or by
-// options of its own; 0 = it begins with none.
+// placeholder returns the length of the placeholder at the beginning of a text that a NodeManager replaces by something
+// without blanks, or by its own options; 0 if there is none.
 func placeholder(s string) int {
 	for _, p := range []string{"<LOG_DIR>", "<CPS>", "<ADD_OPENS>"} {
 		if strings.HasPrefix(s, p) {

@@ -1,7 +1,7 @@
-// Package translate turns the messages of YARN's protocols into those of a ResourceManager, [rm.Message], and its
-// answers into messages of the protocols.
+// Package translate converts messages of YARN's protocols to those of a ResourceManager, [rm.Message], and its answers
+// back to messages of the protocols.
 //
-// It decides nothing and signs nothing: tokens are added by who has the keys.
+// It decides nothing and signs nothing: callers that have the keys add tokens.
 package translate
 
 import (
@@ -23,7 +23,7 @@ import (
 // Units are the names of the resources that [heddle.Extra1] and Extra2 count.
 type Units []string
 
-// Read reads an amount. Negative and huge numbers stay what they are, for checks to find.
+// Read reads an amount. It keeps negative and huge numbers for later checks to find.
 func (u Units) Read(m *wire.Resource) heddle.Resource {
 	out := heddle.Of(m.GetMemory(), 1000*int64(m.GetVirtualCores()))
 	for _, v := range m.GetResourceValueMap() {
@@ -34,8 +34,8 @@ func (u Units) Read(m *wire.Resource) heddle.Resource {
 	return out
 }
 
-// Wire is an amount as YARN writes it: memory and vcores twice, others in the map alone. Part of a vcore is not
-// told: rounded up, so that nothing above 0 reads as 0.
+// Wire returns an amount as YARN writes it: memory and vcores twice, others only in the map. Part of a vcore is rounded
+// up, so that nothing above 0 reads as 0.
 func (u Units) Wire(a heddle.Resource) *wire.Resource {
 	cores := Vcores(a)
 	m := &wire.Resource{Memory: &a[heddle.Memory], VirtualCores: new(int32(cores)), ResourceValueMap: []*wire.ResourceInformation{
@@ -47,7 +47,7 @@ func (u Units) Wire(a heddle.Resource) *wire.Resource {
 	return m
 }
 
-// Vcores is an amount's processors in whole vcores, rounded up.
+// Vcores returns an amount's processors in whole vcores, rounded up.
 func Vcores(a heddle.Resource) int64 {
 	milli := a[heddle.CPU]
 	if milli > 0 {
@@ -60,7 +60,7 @@ func information(name, units string, v int64) *wire.ResourceInformation {
 	return &wire.ResourceInformation{Key: &name, Value: &v, Units: &units, Type: wire.ResourceTypes_COUNTABLE.Enum()}
 }
 
-// Types are all resources there are.
+// Types returns all resource types.
 func (u Units) Types() []*wire.ResourceTypeInfo {
 	info := func(name, units string) *wire.ResourceTypeInfo {
 		return &wire.ResourceTypeInfo{Name: &name, Units: &units, Type: wire.ResourceTypes_COUNTABLE.Enum()}
@@ -72,7 +72,7 @@ func (u Units) Types() []*wire.ResourceTypeInfo {
 	return list
 }
 
-// RegisterNode is a NodeManager's registration, but for its rack and names.
+// RegisterNode translates a NodeManager's registration, except for its rack and names.
 func (u Units) RegisterNode(q *wire.RegisterNodeManagerRequest) *rm.RegisterNode {
 	m := &rm.RegisterNode{
 		Node: conv.Node(q.GetNodeId()), HTTPPort: q.GetHttpPort(), Version: q.GetNmVersion(), Total: u.Read(q.GetResource()),
@@ -96,7 +96,7 @@ func (u Units) RegisterNode(q *wire.RegisterNodeManagerRequest) *rm.RegisterNode
 	return m
 }
 
-// caps is what a NodeManager of a version does to containers. Those of Hadoop 2 take no other sizes of running ones.
+// caps returns what a NodeManager of a version can do to containers. Those of Hadoop 2 cannot resize running ones.
 func caps(version string) heddle.Caps {
 	if strings.HasPrefix(version, "2.") {
 		return heddle.Stock &^ heddle.Resizes
@@ -104,7 +104,7 @@ func caps(version string) heddle.Caps {
 	return heddle.Stock
 }
 
-// BeatNode is a NodeManager's report.
+// BeatNode translates a NodeManager's report.
 func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 	st := q.GetNodeStatus()
 	m := &rm.BeatNode{
@@ -129,7 +129,7 @@ func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 	return m
 }
 
-// logNews is what a NodeManager says of logs. Newer ones may know words that are not known here.
+// logNews translates a NodeManager's log reports. Newer NodeManagers may use statuses that are unknown here.
 func logNews(list []*wire.LogAggregationReport) (out []rm.LogNews) {
 	for _, l := range list {
 		if name, ok := wire.LogAggregationStatus_name[int32(l.GetLogAggregationStatus())]; ok {
@@ -152,7 +152,7 @@ func utilization(u *wire.ResourceUtilization) rm.Utilization {
 
 var actions = [...]wire.NodeAction{rm.GoOn: wire.NodeAction_NORMAL, rm.Resync: wire.NodeAction_RESYNC, rm.ShutDown: wire.NodeAction_SHUTDOWN}
 
-// execution is how a container runs: one that is parked gives way to others.
+// execution returns a container's execution type: a parked one gives way to others.
 func execution(parked bool) *wire.ExecutionType {
 	if parked {
 		return wire.ExecutionType_OPPORTUNISTIC.Enum()
@@ -160,7 +160,7 @@ func execution(parked bool) *wire.ExecutionType {
 	return wire.ExecutionType_GUARANTEED.Enum()
 }
 
-// NodeBeat is the answer to a NodeManager's report, but for new keys and the tokens of containers that change.
+// NodeBeat returns the answer to a NodeManager's report, without new keys and the tokens of containers that change.
 func (u Units) NodeBeat(a *rm.NodeBeat) *wire.NodeHeartbeatResponse {
 	p := &wire.NodeHeartbeatResponse{NodeAction: actions[a.Action].Enum()}
 	if a.Action != rm.GoOn {
@@ -195,7 +195,7 @@ func containers(list []ids.Container) (out []*wire.ContainerId) {
 	return out
 }
 
-// MasterRegistered is the answer to a master's registration.
+// MasterRegistered returns the answer to a master's registration.
 func (u Units) MasterRegistered(a *rm.MasterRegistered) *wire.RegisterApplicationMasterResponse {
 	p := &wire.RegisterApplicationMasterResponse{MaximumCapability: u.Wire(a.Largest), Queue: &a.Queue, ResourceTypes: u.Types()}
 	for _, l := range a.Access {
@@ -208,7 +208,7 @@ func (u Units) MasterRegistered(a *rm.MasterRegistered) *wire.RegisterApplicatio
 	return p
 }
 
-// Allocate is a master's call.
+// Allocate translates a master's call.
 func (u Units) Allocate(q *wire.AllocateRequest) *rm.Allocate {
 	m := &rm.Allocate{
 		Last: q.GetResponseId(), Progress: q.GetProgress(), Tracking: q.TrackingUrl, Avoid: q.GetBlacklistRequest().GetBlacklistAdditions(),
@@ -234,7 +234,7 @@ var nodeUpdates = [...]wire.NodeUpdateType{
 	rm.Usable: wire.NodeUpdateType_NODE_USABLE, rm.Unusable: wire.NodeUpdateType_NODE_UNUSABLE, rm.Decommissioning: wire.NodeUpdateType_NODE_DECOMMISSIONING,
 }
 
-// Allocated is the answer to a master's call q at a time, milliseconds since 1970, but for tokens.
+// Allocated returns the answer to a master's call q, without tokens; now is in milliseconds since 1970.
 func (u Units) Allocated(a *rm.Allocated, q *wire.AllocateRequest, now int64) *wire.AllocateResponse {
 	p := &wire.AllocateResponse{
 		ResponseId: &a.ID, NumClusterNodes: new(int32(a.LiveNodes)), ApplicationPriority: &wire.Priority{Priority: &a.Priority},
@@ -267,7 +267,7 @@ func (u Units) Allocated(a *rm.Allocated, q *wire.AllocateRequest, now int64) *w
 	return p
 }
 
-// container is a container as its master is told of it, but for its token.
+// container returns a container as described to its master, without its token.
 func (u Units) container(c *rm.Granted) *wire.Container {
 	return &wire.Container{
 		Id: conv.WireContainer(c.ID), NodeId: conv.WireNode(c.Node), NodeHttpAddress: &c.NodeHTTP, Resource: u.Wire(c.Size),
@@ -288,7 +288,7 @@ func (u Units) updated(n *rm.NodeNews, now int64) *wire.NodeReport {
 	return p
 }
 
-// ContainerToken is what a node is shown to start a container, before it is signed.
+// ContainerToken returns what a node is shown to start a container, not yet signed.
 func (u Units) ContainerToken(c *rm.Granted, cluster int64) (*wire.ContainerTokenIdentifier, error) {
 	kind := wire.ContainerType_TASK
 	if c.Master {
@@ -307,7 +307,7 @@ func (u Units) ContainerToken(c *rm.Granted, cluster int64) (*wire.ContainerToke
 	return t, proto.Unmarshal(c.Logs, t.LogAggregationContext)
 }
 
-// UpdateToken is what a node is shown to change a running container, before it is signed.
+// UpdateToken returns what a node is shown to change a running container, not yet signed.
 func (u Units) UpdateToken(c *rm.Update, cluster int64) (*wire.ContainerTokenIdentifier, error) {
 	t, err := u.ContainerToken(&c.Granted, cluster)
 	if err != nil {
@@ -317,10 +317,11 @@ func (u Units) UpdateToken(c *rm.Update, cluster int64) (*wire.ContainerTokenIde
 	return t, nil
 }
 
-// anywhere is the place that a row names which any node will do for.
+// anywhere is the place name of a request that any node can satisfy.
 const anywhere = "*"
 
-// Submission is what a client hands in. An error says what is wrong with its master's container, which it leaves out.
+// Submission translates a client's submission. The error says what is wrong with its master's container, which is then
+// omitted.
 func (u Units) Submission(c *wire.ApplicationSubmissionContext) (s rm.Submission, err error) {
 	if s, err = u.submission(c); err != nil {
 		return s, err
@@ -331,8 +332,7 @@ func (u Units) Submission(c *wire.ApplicationSubmissionContext) (s rm.Submission
 	return s, parts(c, &s)
 }
 
-// Stored is a submission that was taken in once, as it was encoded. What it says of its master's container was good
-// enough then.
+// Stored reads a submission that was accepted before, as it was encoded. Its master's container passed the checks then.
 func (u Units) Stored(context []byte) (rm.Submission, error) {
 	c := &wire.ApplicationSubmissionContext{}
 	if err := proto.Unmarshal(context, c); err != nil {
@@ -343,7 +343,7 @@ func (u Units) Stored(context []byte) (rm.Submission, error) {
 	return s, parts(c, &s)
 }
 
-// submission is what one says, but for what is kept encoded.
+// submission reads a submission, except for the parts that are kept encoded.
 func (u Units) submission(c *wire.ApplicationSubmissionContext) (s rm.Submission, err error) {
 	s = rm.Submission{
 		ID: conv.App(c.GetApplicationId()), Name: c.GetApplicationName(), Type: c.GetApplicationType(), Tags: c.GetApplicationTags(),
@@ -369,7 +369,7 @@ func (u Units) submission(c *wire.ApplicationSubmissionContext) (s rm.Submission
 	return s, err
 }
 
-// parts keeps what of a submission is used by itself, encoded.
+// parts encodes the parts of a submission that are used separately.
 func parts(c *wire.ApplicationSubmissionContext, s *rm.Submission) (err error) {
 	if l := c.GetLogAggregationContext(); l != nil {
 		if s.LogContext, err = proto.Marshal(l); err != nil {
@@ -385,7 +385,7 @@ func parts(c *wire.ApplicationSubmissionContext, s *rm.Submission) (err error) {
 	return err
 }
 
-// master is the container that a submission wants for its master.
+// master returns the container that a submission wants for its master.
 func (u Units) master(c *wire.ApplicationSubmissionContext) (heddle.Resource, error) {
 	m := c.GetResource()
 	if list := c.GetAmContainerResourceRequest(); len(list) > 0 {
