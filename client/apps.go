@@ -14,17 +14,17 @@ import (
 	"heddle/yarn/rest"
 )
 
-// An AppFilter says which applications are wanted; what is empty does not restrict.
+// An AppFilter says which applications to return; empty fields do not restrict.
 type AppFilter struct {
 	States []string // YARN's names: ACCEPTED, RUNNING, …
 	Users  []string
 	Queues []string
 	Types  []string
-	Before ids.App // those with lower ids; zero for no bound
-	Limit  int     // the newest so many; 0 for all
+	Before ids.App // only lower ids; zero for no bound
+	Limit  int     // only the newest; 0 for all
 }
 
-// query is what YARN's services restrict by. They take one user and one queue; more are sorted out afterwards.
+// query returns the filters for YARN's services. They accept one user and one queue; more are filtered afterwards.
 func (f AppFilter) query() url.Values {
 	q := url.Values{}
 	set := func(key string, values []string) {
@@ -42,8 +42,8 @@ func (f AppFilter) query() url.Values {
 	return q
 }
 
-// own is what Heddle's own service restricts by. YARN's takes any so many, not the newest. Where something is sorted out
-// afterwards, so many are not known to be enough.
+// own returns the filters for Heddle's own service. YARN's limit would return any applications, not the newest. If some
+// are filtered out afterwards, a limit might return too few.
 func (f AppFilter) own() url.Values {
 	q := f.query()
 	if !f.Before.IsZero() {
@@ -55,16 +55,16 @@ func (f AppFilter) own() url.Values {
 	return q
 }
 
-// admits reports whether an application is one of those that are wanted, by what not every service restricts by.
+// admits reports whether an application is wanted, by the filters that not every service supports.
 func (f AppFilter) admits(a *rm.AppReport) bool {
 	return (len(f.Users) == 0 || slices.Contains(f.Users, a.User)) && (len(f.Queues) < 2 || slices.Contains(f.Queues, a.Queue)) &&
 		(f.Before.IsZero() || a.ID.Compare(f.Before) < 0)
 }
 
-// Apps returns applications, oldest first, without what they ask for and without their attempts. A queue that is not there
-// is [NotFound].
+// Apps returns applications, oldest first, without their requests and attempts. A queue that does not exist is
+// [NotFound].
 func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) {
-	if len(f.Queues) > 1 { // no service takes them
+	if len(f.Queues) > 1 { // no service accepts more than one
 		var err error
 		if f.Queues, err = c.leaves(ctx, f.Queues); err != nil {
 			return nil, err
@@ -91,7 +91,8 @@ func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) 
 	return out, nil
 }
 
-// leaves are the paths of the queues named and of the leaf queues below them. One that is not there is [NotFound].
+// leaves returns the paths of the named queues and of the leaf queues below them. A queue that does not exist is
+// [NotFound].
 func (c *Client) leaves(ctx context.Context, names []string) ([]string, error) {
 	all, err := c.Queues(ctx)
 	if err != nil {
@@ -108,7 +109,7 @@ func (c *Client) leaves(ctx context.Context, names []string) ([]string, error) {
 	return out, nil
 }
 
-// noQueue says of a queue that is not there what [NotFound] looks for: to restrict by it is a bad request to YARN.
+// noQueue turns the error about an unknown queue into one that [NotFound] recognises: to YARN it is a bad request.
 func noQueue(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusBadRequest && strings.HasPrefix(e.Message, "Unknown queue: ") {
 		e.Status = http.StatusNotFound
@@ -116,7 +117,7 @@ func noQueue(err error) error {
 	return err
 }
 
-// App returns one application, with what it asks for and its attempts.
+// App returns one application, with its requests and attempts.
 func (c *Client) App(ctx context.Context, id string) (*rm.AppReport, error) {
 	out := &rm.AppReport{}
 	err := c.own(ctx, "/apps/"+url.PathEscape(id), nil, out)
@@ -129,8 +130,7 @@ func (c *Client) App(ctx context.Context, id string) (*rm.AppReport, error) {
 	return out, nil
 }
 
-// Why returns what an application that is not over waits for. The error is [ErrNotHeddle] where the
-// ResourceManager is another.
+// Why returns what an unfinished application waits for. The error is [ErrNotHeddle] if the ResourceManager is not Heddle.
 func (c *Client) Why(ctx context.Context, id string) (*rm.Explanation, error) {
 	out := &rm.Explanation{}
 	if err := c.own(ctx, "/apps/"+url.PathEscape(id)+"/why", nil, out); err != nil {

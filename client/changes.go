@@ -18,11 +18,11 @@ import (
 	"heddle/yarn/wire"
 )
 
-// clientProtocol is what YARN's own clients call.
+// clientProtocol is the protocol of YARN's own clients.
 const clientProtocol = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB"
 
-// Kill has an application killed. It returns at once; done says that the application is over, and until it is the
-// call may be repeated.
+// Kill asks to kill an application. It returns at once; done says that the application is over, and until then the call
+// may be repeated.
 func (c *Client) Kill(ctx context.Context, id string) (done bool, err error) {
 	var now rest.AppState
 	var resp wire.KillApplicationResponse
@@ -34,7 +34,7 @@ func (c *Client) Kill(ctx context.Context, id string) (done bool, err error) {
 	return status == http.StatusOK || resp.GetIsKillCompleted(), err
 }
 
-// Move moves an application to another queue, and returns the path of the one it is in then.
+// Move moves an application to another queue, and returns the path of its new queue.
 func (c *Client) Move(ctx context.Context, id, queue string) (string, error) {
 	var now rest.AppQueue
 	_, err := c.change(ctx, change{
@@ -54,7 +54,7 @@ func (c *Client) Move(ctx context.Context, id, queue string) (string, error) {
 	return a.Queue, nil
 }
 
-// SetPriority changes an application's priority, and returns what it is then: the cluster has a highest one.
+// SetPriority changes an application's priority, and returns the resulting one: the cluster has a maximum.
 func (c *Client) SetPriority(ctx context.Context, id string, priority int32) (int32, error) {
 	var now rest.AppPriority
 	var resp wire.UpdateApplicationPriorityResponse
@@ -71,7 +71,7 @@ func (c *Client) SetPriority(ctx context.Context, id string, priority int32) (in
 	return now.Priority, err
 }
 
-// A change is something done to an application, as REST has it and as RPC has it.
+// A change is a change to an application, in its REST form and its RPC form.
 type change struct {
 	path    string
 	in, out any
@@ -81,7 +81,7 @@ type change struct {
 	resp       proto.Message
 }
 
-// change does something to an application. The status is that of REST, 0 where it was done over RPC.
+// change changes an application. It returns the REST status, or 0 if the change went over RPC.
 func (c *Client) change(ctx context.Context, x change) (int, error) {
 	at, err := c.changesAt(ctx)
 	if err != nil {
@@ -97,8 +97,8 @@ func (c *Client) change(ctx context.Context, x change) (int, error) {
 	return 0, c.overRPC(ctx, at, x.method, x.req(conv.WireApp(app)), x.resp)
 }
 
-// changesAt is the RPC address that changes go to, "" where REST takes them. Over HTTP a ResourceManager that others
-// can reach does not know who asks; Heddle says so, and where its other port is.
+// changesAt returns the RPC address for changes, "" if REST accepts them. A ResourceManager that others can reach does
+// not know who calls over HTTP; Heddle says so, and where its other port is.
 func (c *Client) changesAt(ctx context.Context) (string, error) {
 	if at := c.changes.Load(); at != nil {
 		return *at, nil
@@ -118,8 +118,8 @@ func (c *Client) changesAt(ctx context.Context) (string, error) {
 	return at, nil
 }
 
-// reached is how an address is reached that a ResourceManager listens at: one that listens everywhere, where its web
-// pages are.
+// reached returns how to reach an address that a ResourceManager listens on: if it listens on all interfaces, at the host
+// of its web pages.
 func (c *Client) reached(listens string) (string, error) {
 	host, port, err := net.SplitHostPort(listens)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// rpcServer serves the three changes and notes who asked for what. It knows application_1_0001, which is ada's.
+// rpcServer serves the three changes and records who asked for what. It knows application_1_0001, which is ada's.
 func rpcServer(t *testing.T, done *[]string) (addr string) {
 	t.Helper()
 	check := func(c *rpc.Call, app *wire.ApplicationId, what string) error {
@@ -58,7 +58,7 @@ func rpcServer(t *testing.T, done *[]string) (addr string) {
 	return l.Addr().String()
 }
 
-// open is a Heddle that others can reach, at the RPC address it tells: REST changes nothing.
+// open returns a client of a Heddle that others can reach, at the RPC address that it reports: REST changes nothing.
 func open(t *testing.T, user, rpcAddr string, over bool) *Client {
 	t.Helper()
 	return serve(t, Options{User: user}, func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func TestChangesOverRPC(t *testing.T) {
 		t.Fatal(err)
 	}
 	const id, gone = "application_1_0001", "application_1_0002"
-	for _, listens := range []string{"127.0.0.1:" + port, "0.0.0.0:" + port, "[::]:" + port} { // where the web pages are
+	for _, listens := range []string{"127.0.0.1:" + port, "0.0.0.0:" + port, "[::]:" + port} { // the host of the web pages
 		c := open(t, "ada", listens, false)
 		if got, err := c.SetPriority(t.Context(), id, 99); got != 10 || err != nil {
 			t.Errorf("%s: priority %d, %v", listens, got, err)

@@ -1,8 +1,7 @@
-// Package client talks to a ResourceManager over its REST interface: what stands under /ws/v1/cluster works
-// against any YARN ResourceManager, what stands under /ws/v1/heddle against Heddle's alone. Changes go over RPC where
-// REST does not take them.
+// Package client talks to a ResourceManager over its REST interface: calls under /ws/v1/cluster work with any YARN
+// ResourceManager, those under /ws/v1/heddle only with Heddle. Changes go over RPC if REST does not accept them.
 //
-// It knows nothing of how answers are shown, and nothing of what a ResourceManager does inside.
+// It knows nothing of how answers are displayed, or of how a ResourceManager works inside.
 package client
 
 import (
@@ -22,34 +21,34 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of one answer.
+	// maxAnswer bounds how much of one answer is read.
 	maxAnswer = 256 << 20
-	// maxComplaint bounds what is read of an answer that refuses.
+	// maxComplaint bounds how much of an error answer is read.
 	maxComplaint = 64 << 10
-	// defaultTimeout bounds one call where the options do not.
+	// defaultTimeout bounds one call if the options do not.
 	defaultTimeout = 30 * time.Second
-	// DefaultURL is where a ResourceManager on this machine is found that was told nothing else.
+	// DefaultURL is the default address of a ResourceManager on this machine.
 	DefaultURL = "http://127.0.0.1:8088"
 )
 
-// Options say which ResourceManager a [Client] asks, and as whom.
+// Options say which ResourceManager a [Client] talks to, and as whom.
 type Options struct {
 	URL     string        // the web address: http://host:port, or host:port; "" for [DefaultURL]
-	User    string        // sent as user.name, who looks and changes; "" for nobody
+	User    string        // sent as user.name: who views and makes changes; "" for nobody
 	Timeout time.Duration // of one call; 0 for half a minute
 }
 
-// A Client asks one ResourceManager. It is safe for concurrent use.
+// A Client talks to one ResourceManager. It is safe for concurrent use.
 type Client struct {
 	base  *url.URL
 	user  string
 	http  *http.Client
-	stock atomic.Bool // it is known not to be Heddle, since it last did not answer
+	stock atomic.Bool // it is known not to be Heddle; reset when it does not answer
 
-	changes atomic.Pointer[string] // where changes go, once it was asked; see changesAt
+	changes atomic.Pointer[string] // where changes go, once known; see changesAt
 }
 
-// New returns a client. It does not connect yet; the error is about the options.
+// New returns a client. It does not connect yet; an error is about the options.
 func New(o Options) (*Client, error) {
 	text := o.URL
 	if text == "" {
@@ -75,13 +74,13 @@ func (c *Client) URL() string { return c.base.String() }
 
 // An Error is a refusal by the ResourceManager.
 type Error struct {
-	Status    int    // of HTTP, or the like of it
+	Status    int    // HTTP status, or the nearest equivalent
 	Exception string // the class that the ResourceManager names, without its package; "" for none
-	Message   string // what it says, without the name of a class before it
-	URL       string // what was asked for, and where
+	Message   string // its message, without a class name in front
+	URL       string // what was requested, and where
 }
 
-// Error returns the message and what was asked.
+// Error returns the message and what was requested.
 func (e *Error) Error() string {
 	text := e.Message
 	if text == "" {
@@ -90,23 +89,23 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s)", text, e.URL)
 }
 
-// NotFound reports whether an error says that there is no such thing.
+// NotFound reports whether an error says that something does not exist.
 func NotFound(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Status == http.StatusNotFound
 }
 
-// ErrNotHeddle says that a ResourceManager is another one, and does not have what was asked for.
+// ErrNotHeddle says that the ResourceManager is not Heddle, and does not have what was requested.
 var ErrNotHeddle = errors.New("only Heddle tells that, and this is another ResourceManager")
 
-// get asks for a path below the base and reads the answer under root into out.
+// get requests a path below the base and reads the answer under root into out.
 func (c *Client) get(ctx context.Context, path string, query url.Values, root string, out any) error {
 	_, err := c.call(ctx, http.MethodGet, path, query, nil, root, out)
 	return err
 }
 
-// call sends in as JSON, if there is any, and reads the answer under root into out. What of path is not part of a
-// name is escaped by the caller. It returns the status, which is below 300 where there is no error.
+// call sends in as JSON, if there is any, and reads the answer under root into out. The caller has to escape names in
+// path. It returns the status, which is below 300 if there is no error.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, in any, root string, out any) (int, error) {
 	at := *c.base
 	at.RawPath = at.EscapedPath() + path
@@ -134,13 +133,13 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 		return 0, err
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("X-XSRF-Header", "heddle") // what YARN's filter against forged requests looks for
+	req.Header.Set("X-XSRF-Header", "heddle") // required by YARN's filter against forged requests
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		c.stock.Store(false) // what answers next may be another one
+		c.stock.Store(false) // the next one to answer may be another ResourceManager
 		return 0, c.unreachable(err)
 	}
 	defer resp.Body.Close()
@@ -150,7 +149,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	return resp.StatusCode, c.read(resp, shown, root, out)
 }
 
-// unreachable says which ResourceManager did not answer, without the query that Go puts into its error.
+// unreachable says which ResourceManager did not answer, without the query that Go includes in its error.
 func (c *Client) unreachable(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -176,10 +175,10 @@ func (c *Client) read(resp *http.Response, shown, root string, out any) error {
 	return nil
 }
 
-// refusal reads an error in YARN's shape, or what else a server says.
+// refusal reads an error in YARN's form, or any other text of a server.
 func refusal(resp *http.Response, shown string) error {
 	e := &Error{Status: resp.StatusCode, URL: shown}
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxComplaint)) // what there is of it
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxComplaint)) // as much of it as there is
 	var remote rest.RemoteException
 	switch kind := resp.Header.Get("Content-Type"); {
 	case rest.Parse(data, "RemoteException", &remote) == nil && remote.Message != "":
@@ -191,7 +190,7 @@ func refusal(resp *http.Response, shown string) error {
 	return e
 }
 
-// withoutClass cuts the name of a Java class before a message.
+// withoutClass removes a Java class name in front of a message.
 func withoutClass(message string) string {
 	class, rest, ok := strings.Cut(message, ": ")
 	if ok && strings.Contains(class, ".") && !strings.ContainsAny(class, " ,'\"") {

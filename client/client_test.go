@@ -15,7 +15,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// serve answers each path with what f says, and returns a client of it.
+// serve starts a server that answers every path by f, and returns a client for it.
 func serve(t *testing.T, o Options, f http.HandlerFunc) *Client {
 	t.Helper()
 	s := httptest.NewServer(f)
@@ -51,7 +51,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// What is asked for reaches a server below a path, escaped once, with the user and what filters want.
+// A request reaches a server below a path, escaped once, with the user and what filters want.
 func TestRequest(t *testing.T) {
 	c := serve(t, Options{URL: "/gate", User: "a b"}, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.EscapedPath() != "/gate/ws/v1/heddle/nodes/h%2F1:8041" || r.URL.Query().Get("user.name") != "a b" ||
@@ -112,7 +112,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// What a service cannot restrict by is sorted out here, before the newest are chosen.
+// What a service cannot filter by is filtered here, before the newest are chosen.
 func TestAppFilter(t *testing.T) {
 	var query string
 	const apps = `[{"id":"application_1_0010","user":"a","queue":"root.x"},{"id":"application_1_0009","user":"b","queue":"root.y"},
@@ -141,7 +141,7 @@ func TestAppFilter(t *testing.T) {
 	for _, x := range []struct {
 		f     AppFilter
 		query string
-		own   string // beside it, where Heddle is asked
+		own   string // added to query if Heddle is asked
 		want  []string
 	}{
 		{AppFilter{}, "", "", []string{"02", "09", "10", "11"}},
@@ -237,7 +237,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// Who asks every second sees when another ResourceManager has come to the address.
+// A caller that polls every second notices when another ResourceManager has taken the address.
 func TestAnotherComes(t *testing.T) {
 	up, heddle := true, false
 	c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
@@ -263,7 +263,7 @@ func TestAnotherComes(t *testing.T) {
 	}
 }
 
-// That something is missing is told apart from that the ResourceManager is another one.
+// A missing object is distinguished from a ResourceManager that is not Heddle.
 func TestNotHeddle(t *testing.T) {
 	for _, isHeddle := range []bool{true, false} {
 		c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// Cluster returns what a ResourceManager tells of itself.
+// Cluster returns what a ResourceManager reports about itself.
 func (c *Client) Cluster(ctx context.Context) (*rest.ClusterInfo, error) {
 	out := &rest.ClusterInfo{}
 	if err := c.get(ctx, rest.Base+"/info", nil, "clusterInfo", out); err != nil {
@@ -21,7 +21,7 @@ func (c *Client) Cluster(ctx context.Context) (*rest.ClusterInfo, error) {
 	return out, nil
 }
 
-// Metrics returns the cluster in figures.
+// Metrics returns the cluster's figures.
 func (c *Client) Metrics(ctx context.Context) (*rest.ClusterMetrics, error) {
 	out := &rest.ClusterMetrics{}
 	if err := c.get(ctx, rest.Base+"/metrics", nil, "clusterMetrics", out); err != nil {
@@ -30,7 +30,7 @@ func (c *Client) Metrics(ctx context.Context) (*rest.ClusterMetrics, error) {
 	return out, nil
 }
 
-// Info returns what Heddle tells of itself. The error is [ErrNotHeddle] where the ResourceManager is another.
+// Info returns what Heddle reports about itself. The error is [ErrNotHeddle] if the ResourceManager is not Heddle.
 func (c *Client) Info(ctx context.Context) (*rest.Info, error) {
 	out := &rest.Info{}
 	if err := c.own(ctx, "/info", nil, out); err != nil {
@@ -39,7 +39,7 @@ func (c *Client) Info(ctx context.Context) (*rest.Info, error) {
 	return out, nil
 }
 
-// Nodes returns the nodes in some states, or in any where none is named, by id.
+// Nodes returns the nodes in these states, or in any state if none is given, by id.
 func (c *Client) Nodes(ctx context.Context, states []string) ([]rm.NodeRow, error) {
 	var q url.Values
 	if len(states) > 0 {
@@ -47,7 +47,7 @@ func (c *Client) Nodes(ctx context.Context, states []string) ([]rm.NodeRow, erro
 	}
 	var out rm.Nodes
 	err := c.own(ctx, "/nodes", q, &out)
-	if NotFound(err) || errors.Is(err, ErrNotHeddle) { // a Heddle that is older has no nodes of its own
+	if NotFound(err) || errors.Is(err, ErrNotHeddle) { // an older Heddle has no node list of its own
 		out.List, err = c.stockNodes(ctx, q)
 	}
 	if err != nil {
@@ -77,8 +77,8 @@ func (c *Client) Node(ctx context.Context, id string) (*rm.NodeRow, error) {
 	return out, nil
 }
 
-// NodeContainers returns the containers on a node that the user may know of, by id, and what is made of each. The error is
-// [ErrNotHeddle] where the ResourceManager is another.
+// NodeContainers returns the containers on a node that the user may see, by id, with how each was changed. The error is
+// [ErrNotHeddle] if the ResourceManager is not Heddle.
 func (c *Client) NodeContainers(ctx context.Context, node string) (*rm.NodeContainers, error) {
 	out := &rm.NodeContainers{}
 	if err := c.own(ctx, "/nodes/"+url.PathEscape(node)+"/containers", nil, out); err != nil {
@@ -87,9 +87,9 @@ func (c *Client) NodeContainers(ctx context.Context, node string) (*rm.NodeConta
 	return out, nil
 }
 
-// own asks for what only Heddle has.
+// own requests what only Heddle has.
 func (c *Client) own(ctx context.Context, path string, query url.Values, out any) error {
-	if c.stock.Load() { // who asks every second asks once
+	if c.stock.Load() { // a caller that polls every second asks only once
 		return ErrNotHeddle
 	}
 	err := c.get(ctx, rest.HeddleBase+path, query, "", out)

@@ -13,8 +13,8 @@ import (
 	"heddle/yarn/rest"
 )
 
-// Queues returns the queues, each after its parent, root first. Of another ResourceManager than Heddle it returns
-// what the scheduler's own answer has for it; what that does not say is 0, or −1 where 0 would be wrong.
+// Queues returns the queues, each after its parent, root first. For a ResourceManager other than Heddle it converts the
+// scheduler's own answer; what that lacks is 0, or −1 if 0 would be wrong.
 func (c *Client) Queues(ctx context.Context) ([]rm.QueueReport, error) {
 	var out rm.Queues
 	if err := c.own(ctx, "/queues", nil, &out); !errors.Is(err, ErrNotHeddle) {
@@ -24,7 +24,7 @@ func (c *Client) Queues(ctx context.Context) ([]rm.QueueReport, error) {
 	return queues, err
 }
 
-// Scheduler returns the type of the scheduler, capacity or fair, and its queues as YARN's services tell them.
+// Scheduler returns the type of the scheduler, capacity or fair, and its queues as reported by YARN's services.
 func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rm.QueueReport, err error) {
 	var raw struct {
 		Info json.RawMessage `json:"schedulerInfo"`
@@ -57,8 +57,8 @@ func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rm.QueueR
 	return "", nil, fmt.Errorf("%s: the scheduler is of type %q; queues can be read of %s and %s", c.base, head.Type, rest.CapacityType, rest.FairType)
 }
 
-// A capacityQueue is what is read of a queue in the capacity scheduler's shape: of the root and of all others.
-// The other members differ between releases.
+// A capacityQueue is what is read of a queue in the capacity scheduler's shape, for the root and all others. Other
+// members differ between releases.
 type capacityQueue struct {
 	Type       string        `json:"type"`
 	Name       string        `json:"queueName"`
@@ -121,13 +121,13 @@ type amount struct {
 
 func (a amount) told() rm.Amount { return rm.Amount{MemoryMiB: a.Memory, Vcores: float64(a.VCores)} }
 
-// plus adds what b is to a.
+// plus adds b to a.
 func plus(a *rm.Amount, b rm.Amount) {
 	a.MemoryMiB += b.MemoryMiB
 	a.Vcores += b.Vcores
 }
 
-// ofOwn is how much of what a queue has it uses, −1 where it has nothing of its own.
+// ofOwn returns how much of its own capacity a queue uses, −1 if it has none.
 func ofOwn(q *rm.QueueReport) rm.Fraction {
 	if q.Absolute <= 0 {
 		return -1
@@ -135,11 +135,11 @@ func ofOwn(q *rm.QueueReport) rm.Fraction {
 	return q.UsedShare / q.Absolute
 }
 
-// flat appends the queue and those below it. share and limit are what its parent may have of the cluster.
+// flat appends the queue and those below it. share and limit are its parent's parts of the cluster.
 func (q *capacityQueue) flat(out []rm.QueueReport, parent string, share, limit rm.Fraction) []rm.QueueReport {
 	own := rm.QueueReport{
 		QueueInfo: rm.QueueInfo{
-			Path: q.Path, Leaf: len(q.Below.List) == 0, State: cmp.Or(q.State, rm.QueueRunning), // the root says nothing
+			Path: q.Path, Leaf: len(q.Below.List) == 0, State: cmp.Or(q.State, rm.QueueRunning), // the root has no state
 			Capacity: q.Capacity, Max: q.Max, Weight: -1, MaxApps: -1, Order: q.Order, Configured: q.Order,
 			Absolute: share * q.Capacity, AbsoluteMax: limit * q.Max, AMShare: -1,
 			UserLimit: q.UserLimit, UserFactor: q.UserFactor, Preemptable: q.Fixed == nil || !*q.Fixed,
@@ -147,7 +147,7 @@ func (q *capacityQueue) flat(out []rm.QueueReport, parent string, share, limit r
 		ParentPath: parent, UsedShare: share * q.Capacity * q.Used, Users: []rm.UserReport{},
 		Containers: q.Containers, Reservations: q.Booked, Waiting: q.Waiting, Active: q.Active, Inactive: q.Inactive,
 	}
-	if own.Path == "" { // as releases before 3.3 tell it
+	if own.Path == "" { // the form of releases before 3.3
 		own.Path = q.Name
 		if parent != "" {
 			own.Path = parent + "." + q.Name
@@ -169,7 +169,7 @@ func (q *capacityQueue) flat(out []rm.QueueReport, parent string, share, limit r
 	for i := range q.Below.List {
 		from := len(out)
 		out = q.Below.List[i].flat(out, own.Path, own.Absolute, own.AbsoluteMax)
-		if q.Held == nil { // the root says nothing of what is used either
+		if q.Held == nil { // the root does not report its use either
 			add(&out[at], &out[from])
 		} else {
 			out[at].Active += out[from].Active
@@ -179,7 +179,7 @@ func (q *capacityQueue) flat(out []rm.QueueReport, parent string, share, limit r
 	return out
 }
 
-// usage fills in what is in use, in the partition without a name.
+// usage fills in what is in use, in the unnamed partition.
 func (q *capacityQueue) usage(own *rm.QueueReport) {
 	for _, u := range q.Usage.List {
 		if u.Partition == "" {
@@ -199,7 +199,7 @@ func (q *capacityQueue) usage(own *rm.QueueReport) {
 	}
 }
 
-// add counts what a queue holds in its parent.
+// add adds what a queue holds to its parent.
 func add(parent, q *rm.QueueReport) {
 	plus(&parent.Used, q.Used)
 	plus(&parent.Reserved, q.Reserved)
@@ -235,7 +235,7 @@ type fairQueue struct {
 	} `json:"childQueues"`
 }
 
-// unlimited is how the fair scheduler writes that applications are not limited: Java's largest int.
+// unlimited is how the fair scheduler writes an unlimited number of applications: Java's largest int.
 const unlimited = 1<<31 - 1
 
 // flat appends the queue and those below it.
@@ -270,7 +270,7 @@ func (q *fairQueue) flat(out []rm.QueueReport, parent string) []rm.QueueReport {
 	return out
 }
 
-// of is which part of a whole an amount is, in the larger dimension.
+// of returns what part of a whole an amount is, in the larger dimension.
 func (a amount) of(whole amount) rm.Fraction {
 	share := 0.0
 	if whole.Memory > 0 {

@@ -11,7 +11,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// stock answers as a ResourceManager that has a scheduler and nothing of Heddle's, and counts what it refused.
+// stock answers like a ResourceManager that has a scheduler and nothing of Heddle's, and counts what it refused.
 func stock(t *testing.T, scheduler string, refused *int) *Client {
 	return serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == rest.Base+"/scheduler" {
@@ -36,7 +36,7 @@ func shown(queues []rm.QueueReport) string {
 	return b.String()
 }
 
-// A recorded answer of a ResourceManager with the capacity scheduler.
+// A recorded answer from a ResourceManager with the capacity scheduler.
 func TestRecordedQueues(t *testing.T) {
 	data, err := os.ReadFile("testdata/scheduler.json")
 	if err != nil {
@@ -59,7 +59,7 @@ root.default of "root" leaf=true RUNNING capacity 1-1 (1-1) weight -1 uses 0.208
 	}
 }
 
-// Capacities of queues below queues, lists of one element that are none, and paths that old releases do not say.
+// Capacities of nested queues, lists of one element written without brackets, and paths that old releases omit.
 func TestQueueTree(t *testing.T) {
 	refused := 0
 	queues, err := stock(t, `{"scheduler":{"schedulerInfo":{"type":"capacityScheduler","capacity":100,"maxCapacity":100,"usedCapacity":50,"queueName":"root",

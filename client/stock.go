@@ -12,7 +12,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// stockApps asks another ResourceManager than Heddle for applications.
+// stockApps requests applications from a ResourceManager other than Heddle.
 func (c *Client) stockApps(ctx context.Context, query url.Values) ([]rm.AppReport, error) {
 	var all rest.Apps
 	if err := c.get(ctx, rest.Base+"/apps", query, "apps", &all); err != nil {
@@ -30,7 +30,7 @@ func (c *Client) stockApps(ctx context.Context, query url.Values) ([]rm.AppRepor
 	return out, nil
 }
 
-// stockApp asks another ResourceManager than Heddle for an application and its attempts.
+// stockApp requests an application and its attempts from a ResourceManager other than Heddle.
 func (c *Client) stockApp(ctx context.Context, id string) (*rm.AppReport, error) {
 	var app rest.App
 	if err := c.get(ctx, appPath(id), nil, "app", &app); err != nil {
@@ -54,8 +54,7 @@ func (c *Client) stockApp(ctx context.Context, id string) (*rm.AppReport, error)
 	return &out, nil
 }
 
-// appReport is an application as YARN's services tell it. What they do not tell is 0, empty, or −1 where 0 would be
-// wrong.
+// appReport converts an application from YARN's services. What they do not report is 0, empty, or −1 if 0 would be wrong.
 func appReport(a *rest.App) (rm.AppReport, error) {
 	out := rm.AppReport{
 		Name: a.Name, Type: a.Type, User: a.User, Queue: a.Queue, Tags: []string{}, Priority: a.Priority,
@@ -84,7 +83,7 @@ func appReport(a *rest.App) (rm.AppReport, error) {
 		out.Containers = a.Containers
 		out.Used = rm.Amount{MemoryMiB: a.MB, Vcores: float64(a.VCores)}
 		out.Reserved = rm.Amount{MemoryMiB: a.ReservedMB, Vcores: float64(a.ReservedCPU)}
-		if a.Resources != nil && len(a.Resources.List) > 0 { // the partition without a name comes first
+		if a.Resources != nil && len(a.Resources.List) > 0 { // the unnamed partition comes first
 			u := &a.Resources.List[0]
 			out.Used, out.Reserved, out.Pending = AmountOf(&u.Used), AmountOf(&u.Reserved), AmountOf(&u.Pending)
 		}
@@ -107,7 +106,7 @@ func appReport(a *rest.App) (rm.AppReport, error) {
 	return out, nil
 }
 
-// attemptReport is an attempt as YARN's services tell it.
+// attemptReport converts an attempt from YARN's services.
 func attemptReport(a *rest.Attempt) (rm.AttemptReport, error) {
 	out := rm.AttemptReport{
 		State: a.State, Started: a.Started, Finished: a.Finished, NodeHTTP: a.NodeHTTP, Logs: a.Logs, RPCPort: -1, Blacklisted: []string{},
@@ -128,7 +127,7 @@ func attemptReport(a *rest.Attempt) (rm.AttemptReport, error) {
 	return out, nil
 }
 
-// AmountOf is an amount as YARN's services tell it.
+// AmountOf converts an amount from YARN's services.
 func AmountOf(r *rest.Resource) rm.Amount {
 	out := rm.Amount{MemoryMiB: r.Memory, Vcores: float64(r.VCores)}
 	for i := range r.Informations.List {
@@ -142,7 +141,7 @@ func AmountOf(r *rest.Resource) rm.Amount {
 	return out
 }
 
-// stockNodes asks another ResourceManager than Heddle for nodes.
+// stockNodes requests nodes from a ResourceManager other than Heddle.
 func (c *Client) stockNodes(ctx context.Context, query url.Values) ([]rm.NodeRow, error) {
 	var all rest.Nodes
 	if err := c.get(ctx, rest.Base+"/nodes", query, "nodes", &all); err != nil {
@@ -155,7 +154,7 @@ func (c *Client) stockNodes(ctx context.Context, query url.Values) ([]rm.NodeRow
 	return out, nil
 }
 
-// stockNode asks another ResourceManager than Heddle for a node.
+// stockNode requests a node from a ResourceManager other than Heddle.
 func (c *Client) stockNode(ctx context.Context, id string) (*rm.NodeRow, error) {
 	var n rest.Node
 	if err := c.get(ctx, rest.Base+"/nodes/"+url.PathEscape(id), nil, "node", &n); err != nil {
@@ -165,7 +164,7 @@ func (c *Client) stockNode(ctx context.Context, id string) (*rm.NodeRow, error) 
 	return &out, nil
 }
 
-// nodeRow is a node as YARN's services tell it.
+// nodeRow converts a node from YARN's services.
 func nodeRow(n *rest.Node) rm.NodeRow {
 	u := &n.Utilization
 	measured := func(physical, virtual int32, cpu float64) rm.Measured {

@@ -12,7 +12,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// What YARN's services tell of an application and its attempts stands where Heddle's own do.
+// An application and its attempts from YARN's services fill the same fields as Heddle's own.
 func TestAppOfAnother(t *testing.T) {
 	const running = `{"app":{"id":"application_1_0002","user":"ada","name":"n","queue":"root.a","state":"RUNNING","finalStatus":"UNDEFINED","progress":25.0,
 		"trackingUrl":"http://h:1/","diagnostics":"d","applicationType":"SPARK","applicationTags":"x,y","priority":3,"startedTime":5,"launchTime":6,
@@ -54,7 +54,7 @@ func TestAppOfAnother(t *testing.T) {
 	}
 }
 
-// Of a Heddle that has no nodes of its own yet, and of another ResourceManager, nodes are what YARN's services tell.
+// For a Heddle without a node list of its own, and for another ResourceManager, nodes come from YARN's services.
 func TestNodesOfOthers(t *testing.T) {
 	for _, info := range []int{200, 404} {
 		c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
