@@ -25,7 +25,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// In JSON an id is its text, and none is an empty one.
+// In JSON an id is its text, and no id is an empty one.
 func TestJSON(t *testing.T) {
 	type all struct {
 		App       App

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sample has a member of every sort.
+// sample has a member of every kind.
 type sample struct {
 	Type  string   `json:"type,omitempty" rest:"xsi"`
 	Text  string   `json:"text"`
@@ -158,7 +158,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// Once nobody reads any more, nothing more is encoded: what has no form is never come to.
+// After a write error nothing more is encoded: the value without a form is never reached.
 func TestNobodyReads(t *testing.T) {
 	type odd struct {
 		List []any `json:"x" xml:"x"`
@@ -190,7 +190,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Whatever text is written, JSON and XML readers read it back, but for what neither can hold.
+// JSON and XML readers read back any text that is written, except for what neither can hold.
 func FuzzText(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x00\x1f\"\\/<>&'\u2028\u2029\uFFFE\xff é 🙂\r\n\t]]>")
@@ -226,7 +226,7 @@ func printable(s string) bool {
 	})
 }
 
-// Answers of others never panic.
+// Answers from other servers never cause a panic.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"apps":{"app":[{"id":"x","resourceSecondsMap":{"entry":{"key":"a","value":"1"},"entry":[]}}]}}`))
 	f.Add([]byte(`{"container":{"allocatedMB":"1","allocatedResources":null}}`))
@@ -237,7 +237,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A list of our own shape is written element by element, as if it were encoded as a whole.
+// A list in our own shape is written element by element, with the same bytes as if it were encoded as a whole.
 func TestOurLists(t *testing.T) {
 	type element struct {
 		Name string `json:"name"`

@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector makes pools forget at random, so allocations say nothing under it.
+// The race detector makes pools drop items at random, so allocation counts mean nothing with it.
 
 package rpc
 
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What a call costs beside what its messages hold: 6 allocations, the request, the answer and both sides of the
-// connection together.
+// The cost of a call besides the content of its messages: 6 allocations, for the request, the answer and both sides of
+// the connection together.
 func TestAllocationsOfACall(t *testing.T) {
 	_, addr := startServer(t, Options{Protocols: newBench().protocol()})
 	c := dial(t, addr)
@@ -30,7 +30,7 @@ func TestAllocationsOfACall(t *testing.T) {
 	}
 }
 
-// Frames that are a little larger than what a connection keeps leave no buffers behind.
+// Frames a little larger than what a connection keeps leave no buffers behind.
 func TestAllocationsOfLargeFrames(t *testing.T) {
 	const frames = 200
 	frame := make([]byte, lengthSize+keepInput+100)

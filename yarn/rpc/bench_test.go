@@ -34,8 +34,8 @@ func heartbeat() *wire.NodeHeartbeatRequest {
 	return &wire.NodeHeartbeatRequest{NodeStatus: status}
 }
 
-// BenchmarkCalls is heartbeats over loopback, client and server in one process. The share of the client is in
-// the figures.
+// BenchmarkCalls measures heartbeats over loopback, client and server in one process. The figures include the client's
+// share.
 func BenchmarkCalls(b *testing.B) {
 	for _, conns := range []int{1, 64} {
 		b.Run(fmt.Sprintf("conns=%d", conns), func(b *testing.B) {
@@ -79,7 +79,7 @@ func BenchmarkCalls(b *testing.B) {
 	}
 }
 
-// BenchmarkHeaders is what stands around a call: reading it and writing the header of its answer. It allocates
+// BenchmarkHeaders measures the headers of a call: reading them and writing the header of its answer. It allocates
 // nothing.
 func BenchmarkHeaders(b *testing.B) {
 	frame := unhex(hexCall)[lengthSize:]

@@ -51,7 +51,7 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 }
 
-// A call that waits does not hold up one that came later.
+// A waiting call does not hold up a later one.
 func TestOutOfOrder(t *testing.T) {
 	b := newBench()
 	_, addr := startServer(t, Options{Protocols: b.protocol()})
@@ -76,7 +76,7 @@ func TestCallErrors(t *testing.T) {
 	if err := c.Call(t.Context(), "wrapped", &killReq{}, &killResp{}); !errors.As(err, &e) || e.Class != ClassAccessControl || e.Message != "not yours" || e.Code != wire.RpcErrorCode_ERROR_APPLICATION {
 		t.Errorf("error %v", err)
 	}
-	// Whoever does not wait any longer leaves the connection as it is, and the late answer hurts nobody.
+	// A caller that stops waiting leaves the connection as it is, and the late answer does no harm.
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := c.Call(ctx, "waitForIt", &killReq{}, &killResp{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -108,7 +108,7 @@ func TestCallErrors(t *testing.T) {
 	}
 }
 
-// Whoever calls while the connection ends is told why it ended.
+// A caller whose connection ends is told why it ended.
 func TestCallOfARefusedConnection(t *testing.T) {
 	_, addr := startServer(t, Options{Tokens: goodTokens})
 	for range 500 {
@@ -146,7 +146,7 @@ func TestClientClosed(t *testing.T) {
 	}
 }
 
-// What a client does about answers that cannot be: the connection ends, and every call with it.
+// What a client does about impossible answers: the connection ends, and every call with it.
 func TestClientRefusesAnswers(t *testing.T) {
 	other := [idSize]byte{9}
 	for name, answer := range map[string][]byte{
@@ -201,7 +201,7 @@ func TestTokenKeepsItsPassword(t *testing.T) {
 	}
 }
 
-// Dialling ends with its context, also while the other side says nothing.
+// Dialling ends with its context, even if the other side says nothing.
 func TestDialTimeout(t *testing.T) {
 	addr := listenSilently(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -17,7 +17,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// A script is a connection whose peer sent all of its bytes and reads everything.
+// A script is a connection whose peer has sent all its bytes and reads everything.
 type script struct {
 	net.Conn
 	in  *bytes.Reader
@@ -31,13 +31,13 @@ func (s *script) RemoteAddr() net.Addr             { return &net.UnixAddr{Name: 
 func (s *script) SetReadDeadline(time.Time) error  { return nil }
 func (s *script) SetWriteDeadline(time.Time) error { return nil }
 
-// scripted is a server's connection that reads b.
+// scripted returns a server's connection that reads b.
 func scripted(s *Server, b []byte) (*conn, *script) {
 	sc := &script{in: bytes.NewReader(b)}
 	return newConn(s, sc, netip.AddrPort{}), sc
 }
 
-// The seven bytes are taken or refused, and nothing else happens.
+// The seven bytes are accepted or refused, and nothing else happens.
 func FuzzConnectionHeader(f *testing.F) {
 	for _, s := range []string{hexSimpleHeader, hexSASLHeader, "687270630a0000", "68727063080000", "474554202f2048", "68727063090001", "68"} {
 		f.Add(unhex(s))
@@ -60,7 +60,7 @@ func FuzzConnectionHeader(f *testing.F) {
 	})
 }
 
-// A whole conversation of any bytes ends, without a panic, and what was answered are whole frames.
+// A conversation of arbitrary bytes ends without a panic, and its answers are whole frames.
 func FuzzConversation(f *testing.F) {
 	for _, s := range []string{
 		hexSimpleContext + hexCall, hexNegotiate + hexSimpleContext, hexMethod(1, "echo", &killReq{}), hexFrame(head(callPing)),
@@ -101,7 +101,7 @@ func FuzzConversation(f *testing.F) {
 	})
 }
 
-// However bytes arrive, the splitter cuts them as a plain loop over them does.
+// However bytes arrive, the splitter cuts them as a simple loop over them does.
 func FuzzSplitter(f *testing.F) {
 	f.Add(unhex(hexSimpleContext+hexCall), uint8(3))
 	f.Add(unhex("0000000001"), uint8(0))
@@ -151,7 +151,7 @@ type steps struct {
 
 func (s *steps) Read(b []byte) (int, error) { return s.Reader.Read(b[:min(len(b), s.n)]) }
 
-// The headers read by hand are read as generated code reads them.
+// The hand-written code reads headers as generated code does.
 func FuzzRPCHeader(f *testing.F) {
 	for _, s := range []string{hexSimpleContext, hexCall, hexNegotiate, hexEmpty, hexError, hexMasterRegisters} {
 		b, rest, err := delimited(unhex(s)[lengthSize:])
@@ -172,7 +172,7 @@ func FuzzRPCHeader(f *testing.F) {
 			}
 			if h.call != request.GetCallId() || h.retry != request.GetRetryCount() || !bytes.Equal(h.client, request.ClientId) ||
 				request.RpcOp != nil && h.op != int32(*request.RpcOp) || request.RpcKind != nil && h.kind != int32(*request.RpcKind) || string(h.context) != request.GetCallerContext().GetContext() {
-				// A context in several parts is put together by generated code; nobody sends one.
+				// Generated code merges a context in several parts; nobody sends one.
 				if request.CallerContext == nil || bytes.Count(b, []byte{0x3a}) < 2 {
 					t.Fatalf("request header %+v, want %v", h, &request)
 				}
@@ -197,7 +197,7 @@ func FuzzRPCHeader(f *testing.F) {
 	})
 }
 
-// No message lets anybody in who does not know the password.
+// No message authenticates a client that does not know the password.
 func FuzzSASL(f *testing.F) {
 	for _, s := range []string{hexNegotiate, hexMasterOffer, hexMasterInitiate, hexMasterSuccess} {
 		_, rest, err := delimited(unhex(s)[lengthSize:])
@@ -228,7 +228,7 @@ func FuzzSASL(f *testing.F) {
 	})
 }
 
-// What is read from a response is what it says: put together again and read again it is the same.
+// A response that was read reads the same after encoding it again.
 func FuzzDigestResponse(f *testing.F) {
 	const nonce = "dfugc6xE9fXmSnsC8pXjW178KYfZ2KL+uNuqqOb/"
 	d := &digest{"ChAKDgieDRDzgv3G+TIQARDmrafI+f////8B", "default", nonce, "p648vliCbQLrcGGWYLYwcyQr3TdTXA8Dri2qzjxv", "/default"}
@@ -245,7 +245,7 @@ func FuzzDigestResponse(f *testing.F) {
 			t.Fatalf("identifier %x, %+v, %q", identifier, got, hash)
 		}
 		if bytes.ContainsAny([]byte(got.cnonce), "\"\\") {
-			return // it would have to be escaped
+			return // it would need escaping
 		}
 		again, same, _, err := readResponse(got.response("password"), nonce)
 		if err != nil || !bytes.Equal(again, identifier) || *same != *got {

@@ -21,7 +21,7 @@ const (
 	trackerPB = "org.apache.hadoop.yarn.server.api.ResourceTrackerPB"
 )
 
-// unhex decodes what stands in a test.
+// unhex decodes the hexadecimal digits of a test.
 func unhex(s string) []byte {
 	b, err := hex.DecodeString(s)
 	if err != nil {
@@ -30,10 +30,10 @@ func unhex(s string) []byte {
 	return b
 }
 
-// exampleID is the client's id in the made-up vectors.
+// exampleID is the client id in the made-up vectors.
 var exampleID = [idSize]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
-// The vectors of the digest were made by the JDK's own provider.
+// The digest vectors were made by the JDK's own provider.
 func TestDigestAsTheJDK(t *testing.T) {
 	d := &digest{
 		username: "ChAKDgieDRDzgv3G+TIQARDmrafI+f////8B",
@@ -61,7 +61,7 @@ func (f fixedTokens) Verify(identifier []byte) ([]byte, string, any, error) {
 	return f.password, "alice", "the identity", nil
 }
 
-// saslOf is the RpcSasl inside a recorded frame.
+// saslOf returns the RpcSasl inside a recorded frame.
 func saslOf(t *testing.T, frame []byte) *wire.RpcSasl {
 	t.Helper()
 	_, rest, err := delimited(frame[lengthSize:])
@@ -79,8 +79,8 @@ func saslOf(t *testing.T, frame []byte) *wire.RpcSasl {
 	return m
 }
 
-// Two recorded handshakes are gone through from the server's side: with the recorded nonce every answer must be
-// the recorded one, byte for byte. Then from the client's: its response must be the recorded one.
+// Two recorded handshakes are replayed from the server's side: with the recorded nonce every answer must be the recorded
+// one, byte for byte. Then from the client's side: its response must be the recorded one.
 func TestRecordedHandshakes(t *testing.T) {
 	for _, one := range []struct {
 		name, offer, initiate, success string
@@ -134,7 +134,7 @@ func TestRecordedHandshakes(t *testing.T) {
 	}
 }
 
-// A master's whole conversation, as recorded, is answered with what the stock server answered.
+// A master's whole recorded conversation gets the same answers as from the stock server.
 func TestRecordedMaster(t *testing.T) {
 	_, rest, err := delimited(unhex(hexMasterRegistered)[lengthSize:])
 	if err != nil {
@@ -189,7 +189,7 @@ func TestOfferBytes(t *testing.T) {
 	}
 }
 
-// pipeClient is a client whose begin was not run, with the other end of its connection.
+// pipeClient returns a client whose begin was not run, and the other end of its connection.
 func pipeClient(t *testing.T) (*Client, net.Conn) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -236,7 +236,7 @@ func TestClientTokenBytes(t *testing.T) {
 	if _, err := far.Write(unhex(hexMasterOffer)); err != nil {
 		t.Fatal(err)
 	}
-	// But for the nonce of the client and what depends on it, the answer has the recorded bytes.
+	// Except for the client's nonce and what depends on it, the answer has the recorded bytes.
 	initiate := make([]byte, len(hexMasterInitiate)/2)
 	if _, err := io.ReadFull(far, initiate); err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestClientTokenBytes(t *testing.T) {
 	}
 }
 
-// What recorded clients of Hadoop send in one go is answered with the recorded bytes.
+// What recorded Hadoop clients send in one go is answered with the recorded bytes.
 func TestServerBytes(t *testing.T) {
 	var seen []Call
 	note := func(c *Call) { seen = append(seen, *c) }

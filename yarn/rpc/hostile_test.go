@@ -18,14 +18,14 @@ import (
 	"heddle/yarn/wire"
 )
 
-// skipFrame reads a frame and nothing of what follows.
+// skipFrame reads one frame and nothing of what follows.
 func skipFrame(r io.Reader) error {
 	s := splitter{r: exactly{r}, limit: DefaultFrame}
 	_, err := s.next()
 	return err
 }
 
-// exactly reads a byte at a time, so that a splitter takes nothing of what follows.
+// exactly reads a byte at a time, so that a splitter consumes nothing of what follows.
 type exactly struct{ io.Reader }
 
 func (e exactly) Read(b []byte) (int, error) { return e.Reader.Read(b[:1]) }
@@ -40,7 +40,7 @@ func (p *peer) goneAfter() time.Duration {
 	return time.Since(since)
 }
 
-// Who does not authenticate in time is gone, however it wastes its time.
+// A client that does not authenticate in time is disconnected, however it spends the time.
 func TestSlowHandshake(t *testing.T) {
 	drip := func(s string) func(*peer) {
 		return func(p *peer) {
@@ -86,7 +86,7 @@ func TestSlowHandshake(t *testing.T) {
 	}
 }
 
-// After the handshake a frame has its time, and the time between frames is no reason to go.
+// After the handshake a frame has a deadline of its own, and time between frames is no reason to disconnect.
 func TestSlowFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, dial := startPiped(t, Options{Protocols: newBench().protocol()})
@@ -126,7 +126,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// A client that waits long for an answer pings meanwhile, and keeps its connection.
+// A client that waits long for an answer sends pings, and keeps its connection.
 func TestPingWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
@@ -137,7 +137,7 @@ func TestPingWhileWaiting(t *testing.T) {
 			time.Sleep(time.Minute)
 			p.send(hexFrame(head(callPing)))
 		}
-		time.Sleep(10 * DefaultIdle) // one that does not ping keeps it too
+		time.Sleep(10 * DefaultIdle) // without pings it keeps it too
 		close(b.release)
 		if h, _ := p.answer(); h.GetCallId() != 5 || h.GetStatus() != wire.RpcStatus_SUCCESS {
 			t.Errorf("answer %v", h)
@@ -145,7 +145,7 @@ func TestPingWhileWaiting(t *testing.T) {
 	})
 }
 
-// A peer that calls and does not read holds a bounded amount for a bounded time.
+// A peer that calls but does not read holds a bounded amount for a bounded time.
 func TestNeverReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := budget.New(DefaultMemory, DefaultMemory)
@@ -167,7 +167,7 @@ func TestNeverReads(t *testing.T) {
 				t.Errorf("%d bytes wait", n)
 			}
 			c.out.mu.Unlock()
-			if n := c.active.Load(); n > DefaultCallsPer+1 { // one waits to be among them
+			if n := c.active.Load(); n > DefaultCallsPer+1 { // one waits for a place
 				t.Errorf("%d calls are being answered", n)
 			}
 		}
@@ -183,8 +183,8 @@ func TestNeverReads(t *testing.T) {
 	})
 }
 
-// Answers that peers do not read fill what there is for all. Calls that need more wait or, where they may not wait for ever,
-// have to come again; then those who do not read are gone.
+// Unread answers fill the memory for all. Calls that need more wait or, if their wait is limited, have to be retried;
+// later the peers that do not read are disconnected.
 func TestNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := budget.New(1<<20, 1<<20)
@@ -224,7 +224,7 @@ func TestNobodyReads(t *testing.T) {
 	})
 }
 
-// The requests of all connections that are being answered have a limit; what is above it alone is refused.
+// The requests being answered on all connections have a limit; a request above it by itself is refused.
 func TestWorkLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
@@ -257,7 +257,7 @@ func TestWorkLimit(t *testing.T) {
 	})
 }
 
-// Above the limits nothing is refused: the calls of one connection wait, and so do those of all.
+// At the limits nothing is refused: the calls of one connection wait, and so do those of all.
 func TestCallLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
@@ -288,7 +288,8 @@ func TestCallLimits(t *testing.T) {
 	})
 }
 
-// However many connections a user has from an address, so many calls of theirs are answered at a time; others go on.
+// However many connections a user has from an address, only this many of the user's calls are answered at a time; others
+// go on.
 func TestCallerLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
@@ -336,7 +337,8 @@ func TestCallerLimits(t *testing.T) {
 	})
 }
 
-// Under however many names somebody calls from an address, so many calls of theirs are answered at a time; other addresses go on.
+// However many names a caller uses from an address, only this many calls from it are answered at a time; other addresses
+// go on.
 func TestAddressLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
@@ -367,8 +369,8 @@ func TestAddressLimits(t *testing.T) {
 	})
 }
 
-// At a limit a new connection takes the place of the one that has been idle longest, of the address that has most. One that
-// is being answered stays.
+// At a limit a new connection replaces the longest idle one of the address with the most connections. A connection whose
+// call is being answered stays.
 func TestConnectionLimits(t *testing.T) {
 	b := newBench()
 	s, addr := startServer(t, Options{Limits: Limits{ConnsPer: 2, Conns: 3}, Protocols: b.protocol()})
@@ -405,7 +407,7 @@ func TestConnectionLimits(t *testing.T) {
 	}
 }
 
-// working waits until so many connections have calls: an answer is there a moment before its call is over.
+// working waits until this many connections have calls: an answer arrives a moment before its call is over.
 func working(s *Server, want int) {
 	for n := -1; n != want; time.Sleep(time.Millisecond) {
 		n = 0
@@ -419,7 +421,8 @@ func working(s *Server, want int) {
 	}
 }
 
-// All input buffers together have a limit: who would exceed it goes, and what it held is free again.
+// All input buffers together have a limit: a connection that would exceed it is closed, and its memory becomes free
+// again.
 func TestInputLimit(t *testing.T) {
 	memory := budget.New(1<<20, 1<<20)
 	all := newBench().protocol()
@@ -427,7 +430,7 @@ func TestInputLimit(t *testing.T) {
 	s, addr := startServer(t, Options{Input: memory.Account(0), Protocols: all})
 	p := connect(t, addr)
 	p.send(hexSimpleHeader + hexSimpleContext)
-	// Two MiB would be taken; half of them fill the room.
+	// Two MiB would be allowed; half of them fill the buffer space.
 	_, _ = p.Write(unhex(hexMethod(1, "echo", &killReq{Diagnostics: new(strings.Repeat("x", 2<<20))}))) // it may fail when the server is gone
 	p.gone()
 	if st := s.Stats(); st.Refused["input"] != 1 {
@@ -443,7 +446,7 @@ func TestInputLimit(t *testing.T) {
 	}
 }
 
-// Close lets calls end, and ends them when there is no time left.
+// Close lets calls finish, and aborts them when time runs out.
 func TestClose(t *testing.T) {
 	for _, patient := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -485,7 +488,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// The buffer grows with what arrives, whatever was announced.
+// The buffer grows with what arrives, whatever length was announced.
 func TestSplitterGrowsWithWhatArrives(t *testing.T) {
 	r, w := io.Pipe()
 	s := splitter{r: r, limit: 128 << 20}
@@ -507,7 +510,7 @@ func TestSplitterGrowsWithWhatArrives(t *testing.T) {
 	}
 }
 
-// A listener that fails for a while is asked again, more and more slowly; one that was closed by others ends.
+// A listener that fails for a while is retried, more and more slowly; serving ends if others have closed it.
 func TestAcceptFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -531,7 +534,7 @@ func TestAcceptFails(t *testing.T) {
 	})
 }
 
-// failing fails a number of times and is closed then.
+// failing fails a number of times and is then closed.
 type failing struct {
 	*pipes
 	left int

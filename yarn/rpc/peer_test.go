@@ -22,10 +22,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must happen at once.
+// patience is how long a test waits for what should happen at once.
 const patience = 5 * time.Second
 
-// startServer serves o on a port of its own until the test ends.
+// startServer serves o on its own port until the test ends.
 func startServer(t testing.TB, o Options) (*Server, string) {
 	t.Helper()
 	if o.Log == nil {
@@ -51,7 +51,7 @@ func startServer(t testing.TB, o Options) (*Server, string) {
 	return s, ln.Addr().String()
 }
 
-// A pipes is a listener of connections inside the process, for tests with a clock of their own.
+// A pipes is a listener for connections inside the process, for tests with their own clock.
 type pipes struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -72,7 +72,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
-// startPiped serves o on pipes; a peer comes with each call of the function it returns.
+// startPiped serves o on pipes; each call of the returned function connects a peer.
 func startPiped(t *testing.T, o Options) (*Server, func() *peer) {
 	t.Helper()
 	o.Log = slog.New(slog.DiscardHandler)
@@ -95,7 +95,7 @@ func startPiped(t *testing.T, o Options) (*Server, func() *peer) {
 	}
 }
 
-// A peer is a client made of bytes.
+// A peer is a client that sends raw bytes.
 type peer struct {
 	net.Conn
 	t *testing.T
@@ -156,13 +156,13 @@ func (p *peer) gone() {
 	if len(b) > 0 {
 		p.t.Fatalf("%d bytes came: %x", len(b), b)
 	}
-	// Closing over bytes nobody read resets a connection; that is an end too.
+	// Closing with unread input resets a connection; that is an end too.
 	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		p.t.Fatalf("the connection did not end: %v", err)
 	}
 }
 
-// hexFrame makes a frame of a request header and messages, all of them generated code.
+// hexFrame makes a frame of a request header and messages, using only generated code.
 func hexFrame(h *wire.RpcRequestHeader, messages ...proto.Message) string {
 	b := beginFrame(nil)
 	for _, m := range append([]proto.Message{h}, messages...) {
@@ -175,7 +175,7 @@ func hexFrame(h *wire.RpcRequestHeader, messages ...proto.Message) string {
 	return hex.EncodeToString(b)
 }
 
-// head is the header of call id, as Java's clients send it.
+// head returns the header of call id, as Java clients send it.
 func head(id int32) *wire.RpcRequestHeader {
 	return &wire.RpcRequestHeader{
 		RpcKind: wire.RpcKind_RPC_PROTOCOL_BUFFER.Enum(), RpcOp: wire.RpcRequestHeader_RPC_FINAL_PACKET.Enum(),
@@ -183,21 +183,21 @@ func head(id int32) *wire.RpcRequestHeader {
 	}
 }
 
-// hexMethod is a call of clientPB's method.
+// hexMethod encodes a call of clientPB's method.
 func hexMethod(id int32, method string, req proto.Message) string {
 	return hexFrame(head(id), &wire.RequestHeader{
 		MethodName: &method, DeclaringClassProtocolName: new(clientPB), ClientProtocolVersion: new(uint64(1)),
 	}, req)
 }
 
-// hexSASL is a SASL message.
+// hexSASL encodes a SASL message.
 func hexSASL(m *wire.RpcSasl) string {
 	h := head(callSASL)
 	h.ClientId, h.RetryCount = []byte{}, new(int32(-1))
 	return hexFrame(h, m)
 }
 
-// A bench is a protocol whose methods a test has in its hand.
+// A bench is a protocol whose methods a test controls.
 type bench struct {
 	release chan struct{} // ends waitForIt
 	started chan int32    // ids of calls of waitForIt
@@ -213,8 +213,8 @@ type (
 	killResp = wire.KillApplicationResponse
 )
 
-// protocol has echo, which refuses to answer nothing; waitForIt, which waits; big, which answers as many
-// kilobytes as the length of its diagnostics; and handlers that go wrong.
+// protocol has echo, which repeats the user and the diagnostics; waitForIt, which waits; big, which answers as many
+// kilobytes as the length of its diagnostics; and handlers that fail.
 func (b *bench) protocol() []Protocol {
 	fails := func(err error) Method {
 		return Serve(func(context.Context, *Call, *killReq) (*killResp, error) { return nil, err })
@@ -245,7 +245,7 @@ func (b *bench) protocol() []Protocol {
 	}}}
 }
 
-// listenSilently returns an address where connections are taken and nothing is said.
+// listenSilently returns an address that accepts connections and sends nothing.
 func listenSilently(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,8 +11,8 @@ import (
 	"heddle/yarn/wire"
 )
 
-// What the server answers to each thing a client may do wrong: by status FATAL it ends the connection, after an
-// ERROR the connection goes on.
+// The server's answer to everything that a client may do wrong: after status FATAL the connection ends, after ERROR it
+// goes on.
 func TestRefusals(t *testing.T) {
 	type header = wire.RpcRequestHeader
 	change := func(id int32, f func(*header)) *header { h := head(id); f(h); return h }
@@ -35,7 +35,7 @@ func TestRefusals(t *testing.T) {
 		code        wire.RpcErrorCode
 		class       string
 		message     string // a part of it
-		why         string // in Stats.Refused; "" where nothing was refused
+		why         string // in Stats.Refused; "" if nothing was refused
 	}{
 		{"wrong magic", "68727077090000", 4294967295, wire.RpcErrorCode_FATAL_VERSION_MISMATCH, ClassVersion, "version", "version"},
 		{"later version", "687270630a0000", 4294967295, wire.RpcErrorCode_FATAL_VERSION_MISMATCH, ClassVersion, "client version 10", "version"},
@@ -142,7 +142,7 @@ func TestTokenPortTakesNoSimple(t *testing.T) {
 	}
 }
 
-// What panics outside of calls ends the connection too, and the log says where it was.
+// A panic outside of calls ends the connection too, and the log says where it happened.
 func TestVerifierThatPanics(t *testing.T) {
 	var log bytes.Buffer
 	s, addr := startServer(t, Options{Tokens: panicky{}, Log: slog.New(slog.NewTextHandler(&log, nil))})

@@ -80,7 +80,7 @@ func TestTokenCalls(t *testing.T) {
 	}
 }
 
-// A client may ask for the challenge after its choice, and with its first message.
+// A client may request the challenge after its choice, and with its first message.
 func TestChallengeOnDemand(t *testing.T) {
 	_, addr := startServer(t, Options{Tokens: goodTokens, Protocols: newBench().protocol()})
 	for name, negotiates := range map[string]bool{"after NEGOTIATE": true, "at once": false} {
@@ -99,7 +99,7 @@ func TestChallengeOnDemand(t *testing.T) {
 			if _, m = p.exchange(answer); m.GetState() != wire.RpcSasl_SUCCESS || !strings.HasPrefix(string(m.Token), "rspauth=") {
 				t.Fatalf("answer %v", m)
 			}
-			// Who claims to be somebody is believed only where the token says the same.
+			// A client may claim a user only if the token names the same one.
 			p.send(hexSimpleContext + hexMethod(3, "echo", &killReq{}))
 			if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
 				t.Errorf("answer %v", h)
@@ -108,7 +108,7 @@ func TestChallengeOnDemand(t *testing.T) {
 	}
 }
 
-// An offer is repeated to who chooses without having asked, and what was not offered is refused.
+// A client that chooses without having asked gets the offer again; a choice that was not offered is refused.
 func TestChoiceThatWasNotOffered(t *testing.T) {
 	_, addr := startServer(t, Options{Tokens: goodTokens})
 	kerberos := &wire.RpcSasl_SaslAuth{Method: new("KERBEROS"), Mechanism: new("GSSAPI")}
@@ -128,7 +128,7 @@ func TestSASLRefusals(t *testing.T) {
 	s, addr := startServer(t, Options{Tokens: goodTokens})
 	for _, one := range []struct {
 		name     string
-		messages func(challenge []byte) []*wire.RpcSasl // after NEGOTIATE was answered
+		messages func(challenge []byte) []*wire.RpcSasl // after the answer to NEGOTIATE
 		class    string
 		text     string
 	}{
@@ -184,8 +184,8 @@ func TestSASLRefusals(t *testing.T) {
 	}
 }
 
-// A response is good for one connection, once: sent again on it or on another it lets nobody in. And nobody
-// becomes somebody else behind a token.
+// A response is good for one connection, once: a replay on the same or another connection authenticates nobody. And a
+// token cannot be used to act as another user.
 func TestReplayAndOtherUser(t *testing.T) {
 	_, addr := startServer(t, Options{Tokens: goodTokens})
 	begin := func() (*peer, []byte) {
@@ -216,7 +216,7 @@ func TestReplayAndOtherUser(t *testing.T) {
 	p.gone()
 }
 
-// What a client with a token makes of servers that cannot or will not take it.
+// How a client with a token reacts to servers that cannot or will not accept it.
 func TestClientRefusesServers(t *testing.T) {
 	offer := func(auths ...*wire.RpcSasl_SaslAuth) *wire.RpcSasl {
 		m := state(wire.RpcSasl_NEGOTIATE)
@@ -272,7 +272,7 @@ func TestClientRefusesServers(t *testing.T) {
 	}
 }
 
-// A token port's client without one, and one with a token nobody issued, are told so.
+// A token port's clients without a token, or with one that nobody issued, are told so.
 func TestDialErrors(t *testing.T) {
 	_, addr := startServer(t, Options{Tokens: goodTokens})
 	_, err := Dial(t.Context(), addr, ClientOptions{Token: &Token{Identifier: []byte("other")}})

@@ -16,7 +16,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// A one lets one caller at a time go on, and keeps who they were.
+// A one gives the turn to one caller at a time, and records the callers.
 type one struct {
 	turn chan struct{}
 
@@ -38,7 +38,7 @@ func (o *one) Enter(ctx context.Context, caller string) error {
 
 func (o *one) Leave(string, time.Duration) { <-o.turn }
 
-// inTurn is the protocol of a bench with methods in turn.
+// inTurn returns the protocol of a bench with these methods in turn.
 func inTurn(b *bench, names ...string) []Protocol {
 	all := b.protocol()
 	for _, name := range names {
@@ -47,8 +47,8 @@ func inTurn(b *bench, names ...string) []Protocol {
 	return all
 }
 
-// Calls are read and answered in turn. Whoever waits for anything but a processor has no turn: a handler that waits, a peer that does
-// not read what is long, or is in pieces.
+// Calls are read and answered in turn. Anything that waits for something other than a processor has no turn: a handler
+// that waits, or a peer that does not read a long answer or sends a frame in pieces.
 func TestInTurn(t *testing.T) {
 	for name, calls := range map[string]string{
 		"a handler that waits":            hexMethod(1, "waitForIt", &killReq{}),
@@ -81,7 +81,7 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
-// hexAs is the connection context of a user.
+// hexAs encodes the connection context of a user.
 func hexAs(user string) string {
 	return hexFrame(head(callContext), &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: &user}})
 }
@@ -107,7 +107,7 @@ func TestTurnsOfNoMethod(t *testing.T) {
 	}
 }
 
-// Long answers arrive as they were, in turn and out of turn, and no turn is left behind: not by a handler that panics either.
+// Long answers arrive unchanged, in turn and out of turn, and no turn is left behind, not even by a handler that panics.
 func TestTurnsAreGivenBack(t *testing.T) {
 	turns := &one{turn: make(chan struct{}, 1)}
 	_, addr := startServer(t, Options{Protocols: inTurn(newBench(), "big", "panics", "incomplete"), Turns: turns})
@@ -123,13 +123,13 @@ func TestTurnsAreGivenBack(t *testing.T) {
 	}
 }
 
-// A turn that has to be waited for is no fault of a peer that reads: its answer is not cut off.
+// Waiting for a turn does not count against a peer that reads: its answer is not cut off.
 func TestSlowTurns(t *testing.T) {
 	turns := &one{turn: make(chan struct{}, 1)}
 	_, addr := startServer(t, Options{Protocols: inTurn(newBench(), "big"), Turns: turns, Limits: Limits{Write: 100 * time.Millisecond}})
 	stop := make(chan struct{})
 	var busy sync.WaitGroup
-	busy.Go(func() { // somebody else has most of the time
+	busy.Go(func() { // another caller has most of the time
 		for {
 			select {
 			case <-stop:
@@ -149,7 +149,7 @@ func TestSlowTurns(t *testing.T) {
 	busy.Wait()
 }
 
-// A call that is answered later holds nothing of others meanwhile.
+// A call with a delayed answer meanwhile holds nothing of others.
 func TestAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newBench().protocol()
@@ -177,7 +177,7 @@ func TestAfter(t *testing.T) {
 	})
 }
 
-// While somebody else has the turn, calls that are answered in turn are not, and others are.
+// While another caller has the turn, calls in turn are not answered, and other calls are.
 func TestOutOfTurn(t *testing.T) {
 	turns := &one{turn: make(chan struct{}, 1)}
 	_, addr := startServer(t, Options{Protocols: inTurn(newBench(), "echo"), Turns: turns})
@@ -206,7 +206,8 @@ func TestOutOfTurn(t *testing.T) {
 	}
 }
 
-// A call that will be turned down is answered before the rest of its frame is there, and none of that is kept. The connection goes on.
+// A call that will be refused is answered before the rest of its frame has arrived, and nothing of that is kept. The
+// connection goes on.
 func TestUnwanted(t *testing.T) {
 	for name, c := range map[string]struct {
 		frame string
@@ -238,14 +239,14 @@ func TestUnwanted(t *testing.T) {
 	}
 }
 
-// hexTail is a frame with zeros behind it that it counts as its own.
+// hexTail appends zeros to a frame, which count as part of it.
 func hexTail(frame string, bytes int) string {
 	b := append(unhex(frame), make([]byte, bytes)...)
 	endFrame(b, 0)
 	return hex.EncodeToString(b)
 }
 
-// A large frame is paused in after every 64 KiB, however little arrives at a time.
+// A large frame is paused after every 64 KiB, however little arrives at a time.
 func TestPauses(t *testing.T) {
 	for _, piece := range []int{10 << 10, 60 << 10, 1 << 20} {
 		var pauses int
@@ -256,7 +257,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// A pieceReader gives so many bytes at a time.
+// A pieceReader returns at most piece bytes at a time.
 type pieceReader struct {
 	r     io.Reader
 	piece int
@@ -264,7 +265,7 @@ type pieceReader struct {
 
 func (p *pieceReader) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.piece)]) }
 
-// A large frame that is no call ends its connection once its beginning is there.
+// A large frame that is not a call ends its connection once its beginning has arrived.
 func TestLargeFramesThatAreNoCalls(t *testing.T) {
 	long := bytes.Repeat([]byte{0}, 100<<10)
 	for name, c := range map[string]struct {

@@ -14,12 +14,12 @@ import (
 	"heddle/yarn/wire"
 )
 
-// takes is a method that takes a request of a kind and answers with what it is given.
+// takes returns a method that accepts one kind of request and returns answer.
 func takes[Req proto.Message](answer *wire.GetApplicationsResponse) Method {
 	return Serve(func(context.Context, *Call, Req) (*wire.GetApplicationsResponse, error) { return answer, nil })
 }
 
-// live is how many bytes are in use.
+// live returns how many bytes are in use.
 func live() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -28,7 +28,7 @@ func live() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// What a request takes up when it is decoded is no more than it was taken for, whatever it is made of.
+// A decoded request takes no more memory than was computed for it, whatever it consists of.
 func TestWeigh(t *testing.T) {
 	const size = 64 << 10
 	field := func(b ...byte) []byte { return bytes.Repeat(b, size/len(b)) }
@@ -88,7 +88,8 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// A request that is too much is refused before it is decoded, in words that name the method, the field and the limit.
+// A request above the limits is refused before it is decoded, with an error that names the method, the field and the
+// limit.
 func TestTooMuch(t *testing.T) {
 	decoded := false
 	small := takes[*wire.AllocateRequest](&wire.GetApplicationsResponse{}).Within(40_000, 100)
@@ -126,7 +127,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// A large answer goes out in pieces, none much larger than its largest text, and arrives as it was.
+// A large answer is sent in pieces, none much larger than its largest text, and arrives unchanged.
 func TestPieces(t *testing.T) {
 	long := strings.Repeat("why ", 10_000)
 	answer := &wire.GetApplicationsResponse{}
@@ -155,7 +156,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// An answer that is larger than what one address may have keeps nobody out who calls the method after that.
+// An answer larger than what one address may have does not keep later callers of the method out.
 func TestAfterTooLong(t *testing.T) {
 	answer := &wire.GetApplicationsResponse{Applications: make([]*wire.ApplicationReport, 1000)}
 	for i := range answer.Applications {
@@ -173,7 +174,7 @@ func TestAfterTooLong(t *testing.T) {
 	}
 }
 
-// Calls beside a large answer that nobody reads wait for it, and go out after it.
+// Answers sent besides a large one that nobody reads wait for it, and leave after it.
 func TestBesidePieces(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()

@@ -16,12 +16,11 @@ import (
 	"heddle/yarn/wire"
 )
 
-// withMaster is credentials that hold a master's token only, as Java writes them.
+// withMaster is credentials with only a master's token, as Java writes them.
 const withMaster = "484454530001001a0a0d0a0908011080d095ffbc31100110f9ffffffffffffffff0114" +
 	"e61c8f486dd833dae00958c08df9bd3c1734c08a105941524e5f414d5f524d5f544f4b454e0000"
 
-// ofSpark is what Spark submits, and ofShell what distributed shell's master, on a stock cluster, handed to
-// its containers.
+// ofSpark is what Spark submits, and ofShell what distributed shell's master passed to its containers on a stock cluster.
 const (
 	ofSpark = "48445453000000"
 	ofShell = "4844545300" + "01" + "00" + "150a0d0a09080610d39e9ce59f3410011099aeab9101" +
@@ -47,7 +46,7 @@ func TestCredentialsAsJavaWritesThem(t *testing.T) {
 	}
 }
 
-// A master's token takes the place of one that came with the submission, and all else is kept.
+// A master's token replaces one that came with the submission, and everything else is kept.
 func TestAddReplaces(t *testing.T) {
 	other := token.NM(attempt, node, "alice", token.Key{ID: 1, Bytes: secret})
 	c := &token.Credentials{Secrets: []token.Secret{{Alias: "MapReduceShuffleToken", Bytes: secret}}}
@@ -68,7 +67,7 @@ func TestAddReplaces(t *testing.T) {
 	}
 }
 
-// Spark's master hands on its whole output buffer.
+// Spark's master passes on its whole output buffer.
 func TestBytesAfterTheLastSecretAreIgnored(t *testing.T) {
 	b := append(unhex(t, ofSpark), make([]byte, 45)...)
 	c, err := token.ParseCredentials(b)
@@ -93,7 +92,7 @@ var someCredentials = rapid.Custom(func(t *rapid.T) *token.Credentials {
 	return c
 })
 
-// Both formats read as what was written, and all beginnings of either are refused.
+// Both formats read back as what was written, and every truncation of either is refused.
 func TestBothFormats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := someCredentials.Draw(t, "credentials")
@@ -155,7 +154,7 @@ func TestCredentialsThatAreNone(t *testing.T) {
 	}
 }
 
-// What can be read is written, in the one format, so that it reads the same.
+// Whatever can be read is written, in the one format, so that it reads the same.
 func FuzzCredentials(f *testing.F) {
 	f.Add([]byte{})
 	for _, text := range []string{withMaster, ofSpark, ofShell, "48445453000001014100", "48445453010512030a0141"} {

@@ -15,7 +15,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// What Java makes of this attempt, node and key.
+// The identifiers below are what Java makes of this attempt, node and key.
 var (
 	attempt = ids.Attempt{App: ids.App{Cluster: 1700000000000, Seq: 1}, N: 1}
 	node    = ids.Node{Host: "nm1.example", Port: 45454}
@@ -24,7 +24,7 @@ var (
 
 const amrmIdentifier = "0a0d0a0908011080d095ffbc31100110f9ffffffffffffffff01"
 
-// containerIdentifier is the first container of the attempt on the node, its master.
+// containerIdentifier returns the attempt's first container on the node, its master.
 func containerIdentifier() *wire.ContainerTokenIdentifier {
 	return &wire.ContainerTokenIdentifier{
 		ContainerId:         conv.WireContainer(ids.Container{Attempt: attempt, ID: 1}),
@@ -87,7 +87,7 @@ func TestTokensAsJavaMakesThem(t *testing.T) {
 	}
 }
 
-// Identifiers that a stock ResourceManager handed out, and what it signed them with.
+// Identifiers issued by a stock ResourceManager, and their signatures.
 func TestRecordedTokens(t *testing.T) {
 	containerKey := token.Key{ID: -356930991, Bytes: unhex(t, "f9a3f31b69ed384c")}
 	nmKey := token.Key{ID: 1339491240, Bytes: unhex(t, "c1e1839080a0f839")}
@@ -136,7 +136,7 @@ func TestRecordedTokens(t *testing.T) {
 	}
 }
 
-// A node writes the identifier anew, without what it does not know, before it checks the password.
+// Before it checks the password, a node rewrites the identifier without unknown fields.
 func TestContainerIdentifierIsCanonical(t *testing.T) {
 	key := token.Key{ID: 34, Bytes: secret}
 	want := token.Container(containerIdentifier(), key, "")
@@ -232,7 +232,7 @@ func TestIdentifiersThatLackSomething(t *testing.T) {
 	}
 }
 
-// What a parsed identifier is signed as, parses as the same.
+// A parsed identifier that is signed again parses as the same.
 func FuzzIdentifier(f *testing.F) {
 	key := token.Key{ID: 3, Bytes: secret}
 	f.Add(token.AMRM(attempt, key).Identifier)

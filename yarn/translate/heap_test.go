@@ -8,7 +8,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// stock is what the client of Hadoop 3.4 submits: its options between %s, the administrator's first.
+// stock is what the client of Hadoop 3.4 submits: its options at %s, the administrator's first.
 const stock = "{{JAVA_HOME}}/bin/java -Djava.io.tmpdir={{PWD}}/tmp -Dlog4j.configuration=container-log4j.properties " +
 	"-Dyarn.app.container.log.dir=<LOG_DIR> -Dyarn.app.container.log.filesize=0 -Dhadoop.root.logger=INFO,CLA  %s <ADD_OPENS> " +
 	"org.apache.hadoop.mapreduce.v2.app.MRAppMaster 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr "
@@ -19,7 +19,7 @@ func spec(command string) *wire.ContainerLaunchContext {
 	return &wire.ContainerLaunchContext{Command: []string{command}}
 }
 
-// What a client's options say of the heap, and what they say when it is cut to 100 MiB. The container has 1536.
+// What a client's options say about the heap, and what they become when it is cut to 100 MiB. The container has 1536.
 func TestCutHeap(t *testing.T) {
 	for _, x := range []struct {
 		options string
@@ -54,7 +54,7 @@ func TestCutHeap(t *testing.T) {
 	}
 }
 
-// Where nothing is said of the heap the container is all there is to it, and an option is added before the class.
+// Without heap options the whole container counts as the heap, and an option is added before the class.
 func TestCutHeapOfNone(t *testing.T) {
 	s := spec("java -server " + masterClass + " -Xmx1g")
 	if got := masterHeap(s, 1536); got != 1536 {
@@ -65,7 +65,7 @@ func TestCutHeapOfNone(t *testing.T) {
 	}
 }
 
-// What is no MapReduce master's command, or is not understood in all of it that counts, is left alone.
+// A command that is not a MapReduce master's, or is not fully understood where it matters, is left alone.
 func TestHeapIsLeftAlone(t *testing.T) {
 	for _, c := range []string{
 		"",
@@ -132,7 +132,7 @@ func TestHeapIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A submission has megabytes at the most, and whoever sends one holds nobody up with them.
+// A submission may have megabytes, and its sender holds nobody up with them.
 func TestLongCommands(t *testing.T) {
 	for _, part := range []string{"x", "$x", "$", "-x ", "'", "{{x}}", "<LOG_DIR>"} {
 		c := "java -Xmx1g " + strings.Repeat(part, 1<<22/len(part))
@@ -142,11 +142,11 @@ func TestLongCommands(t *testing.T) {
 	}
 }
 
-// heapWord is a word of a command that says how large the heap is.
+// heapWord is a word of a command that sets the size of the heap.
 var heapWord = regexp.MustCompile(`([ \t])(-Xm[xs]|-XX:(?:Max|Initial|Min)HeapSize=)[0-9]+[kKmMgGtT]?`)
 
-// FuzzCutHeap looks for a command of which more is changed than the heap's options, or which has more heap than it is cut to
-// or than it had.
+// FuzzCutHeap looks for a command in which more than the heap options is changed, or whose heap is larger than the cut or
+// than before.
 func FuzzCutHeap(f *testing.F) {
 	for _, options := range []string{"-Xmx1024m", "-Xms1g -Xmx1g '-Da=b c'", "-XX:MaxHeapSize=99", "", "-cp -Xmx1g -Xmx2g", "-Dx=$PWD\t-Xmx5 "} {
 		f.Add(command(options), int64(100))

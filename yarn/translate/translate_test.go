@@ -25,7 +25,7 @@ var (
 	size    = heddle.Resource{heddle.Memory: 2048, heddle.CPU: 2000, heddle.Extra1: 1}
 )
 
-// same fails unless what was translated is what was wanted.
+// same fails the test unless the translation is as wanted.
 func same(t *testing.T, got, want any) {
 	t.Helper()
 	if d := gocmp.Diff(want, got, protocmp.Transform()); d != "" {

@@ -11,7 +11,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// definitions returns what the .proto files of this folder define.
+// definitions returns the definitions in the .proto files of this folder.
 func definitions(t *testing.T) []protoreflect.FileDescriptor {
 	t.Helper()
 	names, err := filepath.Glob("*.proto")
@@ -29,7 +29,7 @@ func definitions(t *testing.T) []protoreflect.FileDescriptor {
 	return all
 }
 
-// What recorded frames say, where a field with another field's number would read as well.
+// Values in recorded frames, for fields that would also read without error under another field's number.
 func TestRecordedValues(t *testing.T) {
 	reply := func(file string, flush int, method string, m proto.Message) {
 		t.Helper()

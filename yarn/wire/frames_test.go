@@ -15,16 +15,16 @@ import (
 	"heddle/yarn/wire"
 )
 
-// The numbers of calls that are none.
+// Call numbers that are not calls.
 const (
 	saslCall    = -33
 	contextCall = -3
 )
 
-// A recording says of each flush of a file in testdata which side wrote it.
+// A recording says which side wrote each flush of a file in testdata.
 type recording struct {
 	file, sides string
-	method      string // what is answered, where the file begins with an answer
+	method      string // what is answered, if the file begins with an answer
 }
 
 var recordings = []recording{
@@ -40,7 +40,7 @@ var recordings = []recording{
 	{"submit", "><", ""},
 }
 
-// Every recorded message has only fields of the definitions, and is written again as it was.
+// Every recorded message has only defined fields, and is written again with the same bytes.
 func TestRecordedFrames(t *testing.T) {
 	for _, r := range recordings {
 		t.Run(r.file, func(t *testing.T) {
@@ -89,7 +89,7 @@ func flushes(t *testing.T, file string) [][]byte {
 	return all
 }
 
-// decode reads the messages of a frame that one side wrote. It returns the method that is called, or was.
+// decode reads the messages of a frame written by one side. It returns the method that is called, or that was called.
 func decode(t *testing.T, side byte, frame []byte, method string) ([]proto.Message, string) {
 	t.Helper()
 	next := func(m proto.Message) {

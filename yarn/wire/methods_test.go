@@ -11,7 +11,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// methods are the request and the response of each method that a peer may call, or may be called.
+// methods are the request and the response of each method that a peer may call, or that may be called on it.
 var methods = map[string][2]proto.Message{
 	"registerNodeManager":   {&wire.RegisterNodeManagerRequest{}, &wire.RegisterNodeManagerResponse{}},
 	"nodeHeartbeat":         {&wire.NodeHeartbeatRequest{}, &wire.NodeHeartbeatResponse{}},
@@ -72,7 +72,7 @@ var methods = map[string][2]proto.Message{
 	"replaceLabelsOnNodes":                {&wire.ReplaceLabelsOnNodeRequest{}, &wire.ReplaceLabelsOnNodeResponse{}},
 }
 
-// Every message that is defined is part of what some method carries, or of what stands around it or in it.
+// Every defined message is part of what some method carries, or of what surrounds it or is inside it.
 func TestNoMessageWithoutUse(t *testing.T) {
 	used := map[protoreflect.FullName]bool{}
 	var use func(protoreflect.MessageDescriptor)
@@ -112,7 +112,7 @@ func TestNoMessageWithoutUse(t *testing.T) {
 	}
 }
 
-// around are the messages that stand around a method's, or are bytes inside them.
+// around are the messages that surround a method's messages, or are bytes inside them.
 var around = []proto.Message{
 	&wire.RpcRequestHeader{},
 	&wire.RequestHeader{},
@@ -127,7 +127,7 @@ var around = []proto.Message{
 	&wire.YARNDelegationTokenIdentifier{},
 }
 
-// FuzzRequest reads a message that came over the wire. What can be read can be written, and reads the same.
+// FuzzRequest reads a message from the wire. What can be read can be written, and reads the same.
 func FuzzRequest(f *testing.F) {
 	var kinds []protoreflect.MessageType
 	for _, m := range slices.Sorted(maps.Keys(methods)) {
