@@ -20,8 +20,8 @@ type AppFilter struct {
 	Users  []string
 	Queues []string
 	Types  []string
-	Before ids.App // only lower ids; zero for no bound
-	Limit  int     // only the newest; 0 for all
+	Before ids.App // only applications with lower ids; zero for no bound
+	Limit  int     // only this many, the newest; 0 for all
 }
 
 // query returns the filters for YARN's services. They accept one user and one queue; more are filtered afterwards.

@@ -26,7 +26,7 @@ import (
 
 const (
 	usualLook = time.Second            // between two looks for containers
-	firstWait = 5 * time.Second        // timeout for an answer before any has said how long it may take
+	firstWait = 5 * time.Second        // expected wait for an answer before any has said how long
 	grace     = 10 * time.Second       // how much later than expected an answer may come
 	apart     = 200 * time.Millisecond // minimum time between two requests
 	backoff   = 500 * time.Millisecond // after the first failed request; doubled after each further failure

@@ -61,7 +61,7 @@ type held struct {
 	procs.Container
 	adopted bool
 	gone    bool       // it has ended, but its defaults could not be restored yet
-	set     groups.Set // the last set applied to it
+	set     groups.Set // the last set that it was given
 	sure    bool       // whether set was applied without an error
 	stuck   bool       // as far as is known, it is still frozen although it was told to thaw
 	failed  string     // why the last change failed

@@ -94,7 +94,8 @@ func ward(in io.Reader, g Restorer) error {
 	}
 }
 
-// lateAfter fires when an agent is late that said for how many milliseconds containers stay frozen, never for 0.
+// lateAfter returns a channel that fires when the agent is late; text says for how many milliseconds containers stay
+// frozen. For 0 it never fires.
 func lateAfter(text string) <-chan time.Time {
 	frozen, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || frozen <= 0 {

@@ -35,7 +35,7 @@ type Set struct {
 	High   int64 // the memory above which its caches are dropped, in MiB; 0 for no bound
 }
 
-// Options say which node's containers these are, and where to keep things.
+// Options say which node's containers these are.
 type Options struct {
 	Node string // host:port of its NodeManager
 	// Parent is the control group above those of its containers, relative to where a hierarchy is mounted. "" means

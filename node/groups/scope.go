@@ -30,7 +30,7 @@ func systemd() bool {
 }
 
 // makeScope makes systemd create the node's scope and leave its content alone. A sleeping process keeps the scope while
-// no container runs or the agent is restarted.
+// no container runs, and while the agent restarts.
 func (g *Groups) makeScope() error {
 	if _, err := os.Stat(g.v2); err != nil {
 		holder := exec.Command("sleep", "infinity")

@@ -111,8 +111,8 @@ func (s session) idle(idle bool) error {
 		"%d passes were not enough", s.leader, most)
 }
 
-// unparks reports whether this process may make threads normal again that it has made idle. Without root this needs
-// RLIMIT_NICE; otherwise parking could never be undone.
+// unparks reports whether this process may make threads normal again that it has made idle. Without root,
+// RLIMIT_NICE must allow it; otherwise parking could not be undone.
 func unparks() bool {
 	done := make(chan bool)
 	go func() {

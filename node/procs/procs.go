@@ -31,8 +31,7 @@ type Container struct {
 }
 
 const (
-	// looks is in how many rounds a container's arguments are read for its task: while being prepared it does not have
-	// them yet.
+	// looks is how often a container's arguments are read for its task: while being prepared it does not have them yet.
 	looks = 15
 	// maxTask is the maximum length of a task's name, in bytes.
 	maxTask = 128
@@ -178,7 +177,7 @@ func (f *Finder) goesOn(leader int) bool {
 // Tick is the length of a clock tick in /proc, on every Linux that Go runs on.
 const Tick = 10 * time.Millisecond
 
-// alive reports whether a process is not a zombie or dead.
+// alive reports whether a process is neither a zombie nor dead.
 func alive(s procfs.ProcStat) bool { return s.State != "Z" && s.State != "X" }
 
 // Started returns when a process started, in clock ticks since the machine did, and whether it is alive.

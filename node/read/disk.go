@@ -73,7 +73,7 @@ func deviceOf(sys string, dev uint64) string {
 	return real
 }
 
-// rotates reports whether a device is a rotating disk, or may be as far as is known.
+// rotates reports whether a device is a rotating disk; if that is unknown, it counts as one.
 func rotates(device string) bool {
 	data, err := os.ReadFile(filepath.Join(device, "queue", "rotational"))
 	return err != nil || string(bytes.TrimSpace(data)) != "0"

@@ -1,5 +1,5 @@
-// Package read reads from a node's files how much output the maps of its containers have written, what the heap of a Java
-// process holds, and how long its disks were busy. It reads only when called.
+// Package read reads files of a node: how much output the maps of its containers have written, what the heap of a Java
+// process holds, and how long the node's disks were busy. It reads only when called.
 //
 // Users can write most of these files, and an agent may run as root. So links lead nowhere outside the folder that is
 // searched, only regular files are opened, and the bytes, the numbers and the time taken are bounded.

@@ -25,7 +25,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// In JSON an id is its text, and no id is an empty one.
+// In JSON an id is its text, which is empty for a zero id.
 func TestJSON(t *testing.T) {
 	type all struct {
 		App       App

@@ -198,7 +198,7 @@ func (s *Server) find(m methodHeader) (*served, reason, *Error) {
 
 // turnDown answers a call that is refused; the connection goes on.
 func (c *conn) turnDown(why reason, to echo, failed *Error) error {
-	c.turn.give() // the log's reader may be slow
+	c.turn.give() // the log's consumer may be slow
 	c.s.refuse(c.addr, why, failed)
 	c.turn.take()
 	return c.fail(&c.turn, to, failed)

@@ -18,8 +18,8 @@ import (
 	"heddle/yarn/wire"
 )
 
-// When a connection ends with an answer, what the peer is still sending is read for a while: closing the connection over
-// it would reset it and could destroy the answer.
+// When a connection ends with an answer, what the peer is still sending is read for a while: closing over unread
+// input would reset the connection and could destroy the answer.
 const (
 	lingerTime  = time.Second
 	lingerBytes = 256 << 10

@@ -6,7 +6,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// Sent to a browser or a monitor that takes this for an HTTP port.
+// notHTTP is sent to a browser or a monitor that mistakes this for an HTTP port.
 const notHTTP = "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n" +
 	"This port speaks Hadoop RPC. The web pages have a port of their own.\r\n"
 

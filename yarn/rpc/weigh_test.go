@@ -174,7 +174,7 @@ func TestAfterTooLong(t *testing.T) {
 	}
 }
 
-// Answers sent besides a large one that nobody reads wait for it, and leave after it.
+// Answers sent alongside a large one that nobody reads wait for it, and leave after it.
 func TestBesidePieces(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()

@@ -132,7 +132,7 @@ func TestHeapIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A submission may have megabytes, and its sender holds nobody up with them.
+// A submission has megabytes at most, and does not hold anybody up.
 func TestLongCommands(t *testing.T) {
 	for _, part := range []string{"x", "$x", "$", "-x ", "'", "{{x}}", "<LOG_DIR>"} {
 		c := "java -Xmx1g " + strings.Repeat(part, 1<<22/len(part))
