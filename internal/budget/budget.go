@@ -1,5 +1,5 @@
-// Package budget shares memory out among callers: to each a part, to all of them together no more than there is. It knows
-// nothing of what the memory is for: whoever takes some says how much, and gives it back.
+// Package budget shares memory among callers: each gets at most its part, and all together get no more than the total.
+// It does not know what the memory is for: callers say how many bytes they take and give them back.
 package budget
 
 import (
@@ -14,36 +14,36 @@ import (
 )
 
 const (
-	// small is how many bytes may overtake those who wait for more.
+	// small is the size in bytes up to which a request may overtake the requests that wait for more.
 	small = 64 << 10
-	// spare is the part of a budget that is for them alone, one of so many: otherwise a few who read long answers slowly keep
-	// out all who ask for short ones.
+	// spare is the divisor of the part of a budget that is reserved for small requests: 1/spare of it. Without it, a
+	// few callers that read long answers slowly keep out every caller that asks for a short one.
 	spare = 8
 )
 
-// ErrFull says that what is asked for is not there now.
+// ErrFull says that the requested bytes are not free now.
 var ErrFull = errors.New("the memory for calls is in use")
 
-// A TooLargeError says that something is more than a caller may ever have.
+// A TooLargeError says that a request is for more bytes than a caller may ever have.
 type TooLargeError struct{ Bytes, Most int64 }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("it would take %d bytes of memory; at most %d are given to one address (memory.per_address in heddle.yaml)", e.Bytes, e.Most)
 }
 
-// A Budget is bytes that are shared out. It may be used by many goroutines.
+// A Budget is a number of bytes that callers share. It is safe for concurrent use.
 type Budget struct {
 	most, each int64
 
 	mu      sync.Mutex
-	kept    int64 // for those who leave nothing to others
+	kept    int64 // reserved for accounts that leave nothing to others
 	used    int64
-	own     int64 // of it, by those
+	own     int64 // the part of used that those accounts hold
 	by      map[netip.Addr]int64
-	waiting []*waiter // first come first
+	waiting []*waiter // in order of arrival
 }
 
-// A waiter waits for bytes.
+// A waiter is a request that waits for bytes.
 type waiter struct {
 	by      *Account
 	from    netip.Addr
@@ -51,19 +51,19 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// New returns a budget of so many bytes in all, and for each address.
+// New returns a budget of most bytes in total and each bytes per address.
 func New(most, each int64) *Budget {
 	return &Budget{most: most, each: min(each, most), by: map[netip.Addr]int64{}}
 }
 
-// An Account is a budget as some of its users have it.
+// An Account is a view of a budget for one group of users.
 type Account struct {
 	b    *Budget
-	keep int64 // left for other users
+	keep int64 // bytes left for other users
 }
 
-// Account returns the budget for those who leave so many bytes of it to others: to those who leave nothing. These have so much
-// whatever the former have that nobody expected.
+// Account returns an account whose users leave keep bytes of the budget to the accounts that leave nothing. The latter
+// can have that many bytes even if the former unexpectedly hold more than their share.
 func (b *Budget) Account(keep int64) *Account {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,16 +72,16 @@ func (b *Budget) Account(keep int64) *Account {
 	return &Account{b, keep}
 }
 
-// Most is how many bytes an address may have at the most.
+// Most returns the most bytes that an address may have.
 func (a *Account) Most() int64 { return a.most(math.MaxInt64) }
 
-// most is how many there may be in use for whoever asks for so many.
+// most returns the most bytes that may be in use for a request of this size to be granted.
 func (a *Account) most(bytes int64) int64 { return min(a.b.each, a.b.most-a.keepFrom(bytes)) }
 
-// beside is what long calls of others have left while one address has all that it may have.
+// beside returns how many bytes the long calls of others have left while one address has everything it may have.
 func (a *Account) beside() int64 { return a.b.most - a.keepFrom(math.MaxInt64) - a.b.each }
 
-// keepFrom is how many bytes whoever asks for so many leaves.
+// keepFrom returns how many bytes a request of this size must leave free.
 func (a *Account) keepFrom(bytes int64) int64 {
 	if bytes <= small {
 		return a.keep
@@ -89,8 +89,8 @@ func (a *Account) keepFrom(bytes int64) int64 {
 	return a.keep + a.b.most/spare
 }
 
-// Take takes bytes for an address, and waits for them until ctx ends, or for a time; 0 is as long as it takes. Its error is a
-// [TooLargeError], ErrFull or that of ctx.
+// Take takes bytes for an address. It waits for them until ctx ends or, unless within is 0, for that time. Its error is
+// a [TooLargeError], ErrFull or that of ctx.
 func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within time.Duration) error {
 	b := a.b
 	if most := a.most(bytes); bytes > most {
@@ -124,14 +124,14 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 	defer b.mu.Unlock()
 	if i := slices.Index(b.waiting, w); i >= 0 {
 		b.waiting = slices.Delete(b.waiting, i, i+1)
-	} else { // it was granted meanwhile
+	} else { // granted in the meantime
 		a.add(from, -bytes)
 	}
 	b.serve()
 	return err
 }
 
-// Try takes bytes if they are there now. Its error is ErrFull.
+// Try takes bytes if they are free now. Its error is ErrFull.
 func (a *Account) Try(from netip.Addr, bytes int64) error {
 	a.b.mu.Lock()
 	defer a.b.mu.Unlock()
@@ -142,7 +142,7 @@ func (a *Account) Try(from netip.Addr, bytes int64) error {
 	return nil
 }
 
-// More takes bytes that are in use already, though there may be none left: what comes after waits the longer.
+// More takes bytes that are already in use, even if none are left: later requests then wait longer.
 func (a *Account) More(from netip.Addr, bytes int64) {
 	a.b.mu.Lock()
 	defer a.b.mu.Unlock()
@@ -155,25 +155,25 @@ func (a *Account) More(from netip.Addr, bytes int64) {
 // Give gives bytes back.
 func (a *Account) Give(from netip.Addr, bytes int64) { a.More(from, -bytes) }
 
-// Used is how many bytes are in use.
+// Used returns how many bytes are in use.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// fits reports whether there are bytes for an address.
+// fits reports whether bytes are free for an address.
 func (a *Account) fits(from netip.Addr, bytes int64) bool {
 	return a.free(bytes) && a.b.by[from]+bytes <= a.b.each
 }
 
-// free reports whether there are bytes.
+// free reports whether bytes are free in the budget as a whole, regardless of address.
 func (a *Account) free(bytes int64) bool {
 	b := a.b
 	return b.used+bytes <= b.most-a.keepFrom(bytes) || a.keep == 0 && b.own+bytes <= b.kept
 }
 
-// add counts bytes of an address.
+// add counts bytes for an address.
 func (a *Account) add(from netip.Addr, bytes int64) {
 	b := a.b
 	b.used += bytes
@@ -185,13 +185,14 @@ func (a *Account) add(from netip.Addr, bytes int64) {
 	}
 }
 
-// serve grants what waits and fits. Those whose address has its part are passed over. The first for whom there is not enough
-// in all has those behind it wait too that leave as much for others, so that whoever waits gets much in the end.
+// serve grants the waiting requests that fit. It passes over those whose address already has its part. The first
+// request that the whole budget has too few bytes for also holds back the requests behind it that leave at least as
+// much for others, so that a request for many bytes is granted eventually.
 func (b *Budget) serve() {
 	left := b.waiting[:0]
 	stop := int64(math.MaxInt64)
 	for i, w := range b.waiting {
-		if stop == 0 { // there is nothing for anybody: thousands may wait
+		if stop == 0 { // nothing is free for anyone: thousands may wait
 			if len(left) == i {
 				return
 			}

@@ -12,7 +12,7 @@ import (
 
 var ann, bob, eve = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.3")
 
-// taken has somebody take bytes, and reports whether they are there.
+// taken takes bytes in a goroutine and returns a function that reports whether they were granted.
 func taken(t *testing.T, a *Account, from netip.Addr, bytes int64) func() bool {
 	t.Helper()
 	done := false
@@ -26,7 +26,7 @@ func taken(t *testing.T, a *Account, from netip.Addr, bytes int64) func() bool {
 	return func() bool { synctest.Wait(); return done }
 }
 
-// One address waits when it has its part, and others go on meanwhile.
+// An address that has its part waits, and other addresses go on meanwhile.
 func TestEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(1<<20, 512<<10)
@@ -49,7 +49,8 @@ func TestEach(t *testing.T) {
 	})
 }
 
-// What is left for others is had by them alone, and who waits for much is not overtaken by those who want as much.
+// Only other users get the bytes that are left for them, and a request for many bytes is not overtaken by equally large
+// ones.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(1200<<10, 1200<<10)
@@ -76,7 +77,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// However much is asked for, there is room for those who ask for little.
+// However many bytes are requested, there is room for small requests.
 func TestSpare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(800<<10, 800<<10)
@@ -91,7 +92,7 @@ func TestSpare(t *testing.T) {
 	})
 }
 
-// Whatever those have who leave something for others, though nobody expected it: what they leave is there.
+// Even if accounts that leave bytes for others unexpectedly hold too much, the bytes they leave are there.
 func TestKept(t *testing.T) {
 	b := New(1000, 1000)
 	asking, working := b.Account(300), b.Account(0)
@@ -109,7 +110,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// Who stops waiting leaves nothing behind.
+// A request that stops waiting leaves nothing behind.
 func TestGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(120<<10, 120<<10)
@@ -131,7 +132,7 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// Who waits no longer than so long is told that nothing is free.
+// A request whose time runs out gets ErrFull.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := New(100, 100).Account(0)
@@ -142,7 +143,7 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// What can never be had is refused, and what is not free now is not had by who does not wait.
+// A request that can never be granted is refused, and one that does not wait gets no bytes that are not free now.
 func TestNever(t *testing.T) {
 	b := New(1000, 500)
 	var large *TooLargeError
@@ -165,7 +166,7 @@ func TestNever(t *testing.T) {
 	}
 }
 
-// Where there is nothing left, it does not matter how many wait.
+// If nothing is left, it does not matter how many requests wait.
 func TestManyWait(t *testing.T) {
 	took := func(waiting int) time.Duration {
 		b := New(1, 1)

@@ -7,32 +7,33 @@ import (
 	"time"
 )
 
-// A Desk puts answers together out of memory: how much one takes is known when it is there, so that only a few are put together
-// at once, and each is expected to take as much as the longest one like it lately.
+// A Desk limits the memory of answers under construction. The size of an answer is known only when it is finished, so
+// only a few are built at once, and each is expected to take as much memory as the longest recent answer of its kind.
 type Desk struct {
 	memory *Account
 	seats  *Account
 	within time.Duration
 }
 
-// NewDesk returns a desk where so many answers are put together at once, half of them for one address. Whoever comes waits so
-// long for memory and a seat; 0 is as long as it takes.
+// NewDesk returns a desk that builds that many long answers at once, half of them for one address. A request waits at
+// most within for memory and a seat; 0 means without limit.
 func NewDesk(memory *Account, seats int, within time.Duration) *Desk {
 	return &Desk{memory, New(int64(seats), int64(seats+1)/2).Account(0), within}
 }
 
-// halfLife is how long it takes until half as much is expected as the longest answer took up. It is no matter of how many
-// short ones there were since: whoever asks for many would have room for long ones that nobody expects.
+// halfLife is the time after which the expected size has fallen to half of the longest answer. The number of short
+// answers since then does not matter: otherwise a caller could send many short requests and then get room for long
+// answers that nobody expects.
 const halfLife = 10 * time.Minute
 
-// An Expectation is how many bytes answers of one kind take up.
+// An Expectation is the expected size in bytes of answers of one kind.
 type Expectation struct {
 	mu    sync.Mutex
 	bytes int64
-	seen  time.Time // when one took up so much
+	seen  time.Time // when an answer had that size
 }
 
-// Bytes is how many the next one is expected to take up.
+// Bytes returns the expected size of the next answer.
 func (e *Expectation) Bytes() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -41,7 +42,7 @@ func (e *Expectation) Bytes() int64 {
 
 func (e *Expectation) now() int64 { return e.bytes >> min(time.Since(e.seen)/halfLife, 63) }
 
-// Saw notes what one took up.
+// Saw records the size of an answer.
 func (e *Expectation) Saw(bytes int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -50,7 +51,7 @@ func (e *Expectation) Saw(bytes int64) {
 	}
 }
 
-// An Answer is memory that an answer takes up, from when it is begun until it has left.
+// An Answer is the memory that an answer takes, from when it begins until it has been sent.
 type Answer struct {
 	d     *Desk
 	e     *Expectation
@@ -61,20 +62,21 @@ type Answer struct {
 	sits  bool
 }
 
-// answerKey is an [Answer] in a context.
+// answerKey is the context key of an [Answer].
 type answerKey struct{}
 
-// Answer is one that is about to be put together, with the context in which [Begin] begins it; one that may be long has a seat
-// while it is. [Answer.Made] and [Answer.Left] follow in any case. It is used by one goroutine.
+// Answer returns an answer that is about to be built and the context in which [Begin] begins it. An answer that may be
+// long holds a seat while it is built. The caller always calls [Answer.Made] and [Answer.Left] afterwards. One
+// goroutine uses an Answer.
 func (d *Desk) Answer(ctx context.Context, from netip.Addr, e *Expectation, long bool) (context.Context, *Answer) {
 	a := &Answer{d: d, e: e, from: from, long: long}
 	return context.WithValue(ctx, answerKey{}, a), a
 }
 
-// Begin waits for memory for the answer that a context is about, if there is one that has not begun, and for a seat. It is called
-// once all is there that the answer is made of: nobody has a seat while waiting for anything else. Whoever waits for a seat holds
-// nothing but what is expected of its own answer: where more is expected by the time that there is one, it gives all back and
-// comes again. Its error is ErrFull or that of ctx.
+// Begin waits for memory and a seat for the answer of a context, if it has one that has not begun. Callers call it once
+// they have all the data of the answer: nobody holds a seat while waiting for anything else. An answer that waits for a
+// seat holds only the memory it is expected to need: if more is expected by the time a seat is free, it gives
+// everything back and starts over. The error is ErrFull or that of ctx.
 func Begin(ctx context.Context) error {
 	a, _ := ctx.Value(answerKey{}).(*Answer)
 	if a == nil || a.begun {
@@ -114,11 +116,12 @@ func (a *Answer) take(ctx context.Context) error {
 	}
 }
 
-// leastAnswer is what a request takes up beside its answer.
+// leastAnswer is how many bytes a request takes in addition to its answer.
 const leastAnswer = 32 << 10
 
-// expected is what the answer is expected to take up. Nobody is refused for what somebody else was told: it is no more than an
-// address has room for beside other calls, and than others have while one address has all that it may have.
+// expected returns the expected size of the answer. It is at most what an address has room for beside other calls, and
+// what others have while one address has everything it may have, so that no request is refused because of another
+// caller's answer.
 func (a *Answer) expected() int64 {
 	most := a.d.memory.Most() / 4 * 3
 	if beside := a.d.memory.beside(); beside > leastAnswer {
@@ -127,7 +130,7 @@ func (a *Answer) expected() int64 {
 	return min(leastAnswer+a.e.Bytes(), most)
 }
 
-// Made says how many bytes the answer takes up, which is there now.
+// Made records the size of the answer, which is now finished.
 func (a *Answer) Made(bytes int64) {
 	a.rise()
 	a.e.Saw(bytes)
@@ -136,7 +139,7 @@ func (a *Answer) Made(bytes int64) {
 	a.bytes += more
 }
 
-// Left gives the memory back, and the seat where there never was an answer.
+// Left gives back the memory, and also the seat if the answer was never made.
 func (a *Answer) Left() {
 	a.rise()
 	a.d.memory.Give(a.from, a.bytes)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Only so many long answers are put together at once; what one took up is what the next one is expected to, for a while, and all
-// is given back in the end.
+// Only the given number of long answers are built at once. For a while, the next answer is expected to be as large as
+// the last one, and everything is given back in the end.
 func TestDesk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(1<<20, 1<<20)
@@ -41,7 +41,7 @@ func TestDesk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		never.Left() // without having been made
+		never.Left() // without Made
 		if d.seats.b.Used() != 0 || b.Used() != 0 {
 			t.Errorf("%d seats and %d bytes are taken", d.seats.b.Used(), b.Used())
 		}
@@ -57,8 +57,8 @@ func TestDesk(t *testing.T) {
 	})
 }
 
-// An answer that is larger than what one address may have keeps nobody out who asks for the next one, and one address that has
-// its part with such answers keeps no other out.
+// An answer larger than one address may have does not keep out the next request, and an address that has its part with
+// such answers keeps no other address out.
 func TestDeskAfterTooMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(1<<20, 400<<10)
@@ -84,8 +84,8 @@ func TestDeskAfterTooMuch(t *testing.T) {
 	})
 }
 
-// Of many who ask at once, before anybody knows how long answers are, or for long and short ones by turns, none is refused while
-// answers leave, and they take up no more than there is, but for those at the desk.
+// If many callers ask at once, before the size of answers is known, or for long and short answers in turn, none is
+// refused while answers leave, and together they take no more memory than there is, except for those at the desk.
 func TestDeskOfMany(t *testing.T) {
 	for _, addresses := range []int{1, 8} {
 		synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestDeskOfMany(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					time.Sleep(10 * time.Millisecond) // it is put together
+					time.Sleep(10 * time.Millisecond) // build it
 					size := int64(long)
 					if i%5 > 0 {
 						size = 1 << 10
@@ -113,7 +113,7 @@ func TestDeskOfMany(t *testing.T) {
 					made++
 					peak = max(peak, b.Used())
 					mu.Unlock()
-					time.Sleep(100 * time.Millisecond) // and read
+					time.Sleep(100 * time.Millisecond) // read it
 					a.Left()
 				})
 			}
@@ -125,7 +125,7 @@ func TestDeskOfMany(t *testing.T) {
 	}
 }
 
-// Of those who never read, no more are given a long answer than there is room for: nodes have theirs.
+// If callers never read, no more long answers are given out than there is room for: nodes keep their part.
 func TestDeskThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most, long, seats = 4 << 20, 300 << 10, 2

@@ -1,5 +1,4 @@
-// Package histogram counts durations by how long they are. It knows nothing of what they are of, nor of how they are
-// shown.
+// Package histogram counts durations by length. It does not know what the durations are of or how they are shown.
 package histogram
 
 import (
@@ -7,7 +6,7 @@ import (
 	"time"
 )
 
-// bounds are the longest durations of the classes. Whatever is longer is in the last one, which has no bound.
+// bounds are the upper bounds of the classes. Longer durations are in the last class, which has no bound.
 var bounds = [...]time.Duration{
 	100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
 	time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond,
@@ -16,7 +15,7 @@ var bounds = [...]time.Duration{
 	time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, 30 * time.Second,
 }
 
-// A Histogram may be used by several goroutines at once. The zero value is empty.
+// A Histogram counts durations. It is safe for concurrent use. The zero value is empty.
 type Histogram struct {
 	counts [len(bounds) + 1]atomic.Uint64
 	sum    atomic.Int64
@@ -32,14 +31,14 @@ func (h *Histogram) Add(d time.Duration) {
 	h.sum.Add(int64(d))
 }
 
-// A Snapshot is what was counted so far.
+// A Snapshot is the counts so far.
 type Snapshot struct {
 	Count   uint64
-	Seconds float64            // of all together
-	Up      map[float64]uint64 // how many took up to so many seconds
+	Seconds float64            // the sum of all durations
+	Up      map[float64]uint64 // how many durations are at most that many seconds
 }
 
-// Snapshot returns what was counted so far.
+// Snapshot returns the counts so far.
 func (h *Histogram) Snapshot() Snapshot {
 	s := Snapshot{Up: make(map[float64]uint64, len(bounds))}
 	for i := range h.counts {

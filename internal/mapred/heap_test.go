@@ -6,7 +6,7 @@ func TestHeap(t *testing.T) {
 	for options, want := range map[string][2]string{
 		"":                             {"", ""},
 		"-Xms8m -Dx=-Xmx2g":            {"", ""},
-		"-Xmx1t":                       {"", ""}, // no unit of MapReduce's
+		"-Xmx1t":                       {"", ""}, // not a unit of MapReduce
 		"-Xmx1073741824":               {"1073741824", ""},
 		"-Xmx200M -Dx=y -Xmx1K -Xmx1t": {"1", "k"},
 		"-Dx\n-Xmx3G":                  {"3", "g"},

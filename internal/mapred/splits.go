@@ -1,5 +1,5 @@
-// Package mapred reads the files that a MapReduce job takes with it, and what its options mean. The daemon finds the files beside a
-// submission, a node agent on the disks of its node.
+// Package mapred reads the files that come with a MapReduce job and interprets its options. The daemon finds the files
+// beside a submission; a node agent finds them on the disks of its node.
 package mapred
 
 import (
@@ -7,26 +7,27 @@ import (
 	"fmt"
 )
 
-// MaxSplitMeta is how many bytes job.splitmetainfo may have: the master's own limit, mapreduce.job.split.metainfo.maxsize.
+// MaxSplitMeta is the most bytes of job.splitmetainfo: the master's own limit, mapreduce.job.split.metainfo.maxsize.
 const MaxSplitMeta = 10_000_000
 
-// Limits of what says where a job's input is.
+// Limits on the file that says where a job's input is.
 const (
 	maxSplitCount = 1 << 18 // 10 MB hold that many of the smallest
-	maxSplitHosts = 64      // of one split
+	maxSplitHosts = 64      // per split
 	maxHostName   = 255     // bytes
 )
 
 // A Split is the input of one map.
 type Split struct {
 	Bytes int64    // from 0 up
-	Hosts []string // that hold it, as the file system names them
+	Hosts []string // that hold it, named as in the file system
 }
 
 const splitsHeader = "META-SPL"
 
-// ParseSplits reads job.splitmetainfo: a header, a version, a count, and for each split its hosts, where it stands in
-// job.split, and its bytes. Numbers and texts are as Hadoop's Writable classes have them. The splits are in task order.
+// ParseSplits reads job.splitmetainfo: a header, a version, a count, and for each split its hosts, its offset in
+// job.split, and its bytes. Numbers and texts are encoded as by Hadoop's Writable classes. The splits are in task
+// order.
 func ParseSplits(data []byte) ([]Split, error) {
 	if len(data) < len(splitsHeader) || string(data[:len(splitsHeader)]) != splitsHeader {
 		return nil, errors.New("job.splitmetainfo does not begin as it should")
@@ -39,11 +40,11 @@ func ParseSplits(data []byte) ([]Split, error) {
 	if r.err == nil && (n < 0 || n > maxSplitCount) {
 		return nil, fmt.Errorf("job.splitmetainfo has %d splits; at most %d are read", n, maxSplitCount)
 	}
-	names := map[string]string{} // one text for all splits on a host
+	names := map[string]string{} // one string for all splits on a host
 	var out []Split
 	for range n {
 		s := Split{Hosts: r.hosts(names)}
-		r.number() // where it is in job.split
+		r.number() // its offset in job.split
 		s.Bytes = max(r.number(), 0)
 		if r.err != nil {
 			return nil, fmt.Errorf("job.splitmetainfo: %w", r.err)
@@ -56,14 +57,14 @@ func ParseSplits(data []byte) ([]Split, error) {
 	return out, nil
 }
 
-// A writable reads what Hadoop's Writable classes write. After the first error everything is zero.
+// A writable reads what Hadoop's Writable classes write. After the first error it returns only zero values.
 type writable struct {
 	rest []byte
 	err  error
 }
 
-// number reads a number of variable length: one byte for −112 to 127; otherwise the first says the sign and how many bytes
-// follow, highest first, of a negative number those of its complement.
+// number reads a number of variable length: one byte for −112 to 127; otherwise the first byte gives the sign and the
+// number of bytes that follow, most significant first. A negative number is stored as its complement.
 func (w *writable) number() int64 {
 	b := w.take(1)
 	if w.err != nil {
@@ -109,7 +110,7 @@ func (w *writable) hosts(names map[string]string) []string {
 	return out
 }
 
-// text reads the bytes of a text after their count.
+// text reads a text: its byte count and then its bytes.
 func (w *writable) text() []byte {
 	n := w.number()
 	if w.err == nil && (n < 0 || n > maxHostName) {
@@ -118,7 +119,7 @@ func (w *writable) text() []byte {
 	return w.take(int(n))
 }
 
-// take returns the next n bytes, not copied.
+// take returns the next n bytes without copying them.
 func (w *writable) take(n int) []byte {
 	if w.err == nil && n > len(w.rest) {
 		w.err = errors.New("it ends too early")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// recorded are the splits of Hadoop's example pi, with four maps.
+// recorded returns the splits of Hadoop's pi example with four maps.
 func recorded(t testing.TB) []byte {
 	t.Helper()
 	data, err := os.ReadFile("../../daemon/facts/testdata/pi.splitmetainfo")
@@ -61,7 +61,7 @@ func TestRecordedSplits(t *testing.T) {
 	}
 }
 
-// FuzzSplits looks for a file that breaks the reader, or of which something is believed that cannot be.
+// FuzzSplits looks for a file that breaks the reader or from which it accepts something impossible.
 func FuzzSplits(f *testing.F) {
 	f.Add(recorded(f))
 	f.Add([]byte("META-SPL\x01\x01\x01\x02n1\x07\x64"))

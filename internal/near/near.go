@@ -1,5 +1,5 @@
-// Package near helps people who wrote a name that does not exist: it says which names there are, and which
-// of them was probably meant.
+// Package near helps users who wrote a name that does not exist: it lists the names there are and says which one was
+// probably meant.
 package near
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Name returns the known name that is nearest to what was written, if any is so near that it was probably
-// meant: upper and lower case aside, one letter in three may be wrong, and letters may stand in another order.
-// Of several as near it is the first.
+// Name returns the known name nearest to the written one, if it is near enough to be what was probably meant: apart
+// from upper and lower case, one letter in three may be wrong, and the letters may be in another order. Of several
+// equally near names it returns the first.
 func Name(written string, known []string) (name string, ok bool) {
 	w := strings.ToLower(written)
 	best := min(max(1, len([]rune(w))/3), len([]rune(w))-1) + 1
@@ -23,7 +23,7 @@ func Name(written string, known []string) (name string, ok bool) {
 	return name, ok
 }
 
-// distance is how many letters differ; the same letters in another order count as one.
+// distance returns how many letters differ; the same letters in another order count as one difference.
 func distance(a, b string) int {
 	d := levenshtein.ComputeDistance(a, b)
 	if d > 1 && slices.Equal(letters(a), letters(b)) {
@@ -38,8 +38,8 @@ func letters(s string) []rune {
 	return l
 }
 
-// Names ends the message about a name that does not exist: "did you mean fair? There are capacity and fair",
-// or without the question where no name is near.
+// Names returns the end of the message about a name that does not exist: "did you mean fair? There are capacity and
+// fair", or without the question if no name is near.
 func Names(written string, known []string) string {
 	all := "here are none"
 	switch n := len(known); {

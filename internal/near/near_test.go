@@ -8,10 +8,10 @@ func TestNames(t *testing.T) {
 		{"capcity", "did you mean capacity? There are capacity, fair and fifo"},
 		{"Fair", "did you mean fair? There are capacity, fair and fifo"},
 		{"fiar", "did you mean fair? There are capacity, fair and fifo"},
-		{"fxxr", "there are capacity, fair and fifo"}, // two of four letters
+		{"fxxr", "there are capacity, fair and fifo"}, // two of four letters are wrong
 		{"fai", "did you mean fair? There are capacity, fair and fifo"},
 		{"nothing", "there are capacity, fair and fifo"},
-		{"x", "there are capacity, fair and fifo"}, // nothing of it would be left
+		{"x", "there are capacity, fair and fifo"}, // no letter of it would be left
 		{"", "there are capacity, fair and fifo"},
 	} {
 		if got := Names(c.written, profiles); got != c.want {

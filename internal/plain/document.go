@@ -12,19 +12,19 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxNesting is how deep lists and mappings may stand in each other: the YAML library takes quadratic time for more.
+// maxNesting is how deep lists and mappings may be nested: beyond it the YAML library takes quadratic time.
 const maxNesting = 64
 
-// maxKeys is how many keys a mapping may have that is written in lines, for the same reason.
+// maxKeys is how many keys a mapping in block style may have, for the same reason.
 const maxKeys = 10_000
 
-// ReadFile reads a file, and of one that is longer than the bytes it may have only so much that it is found out.
+// ReadFile reads a file of at most that many bytes. It reads only one byte more of a longer one, and returns an error.
 func ReadFile(path string, most int) ([]byte, error) {
 	r, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = r.Close() }() // it was only read
+	defer func() { _ = r.Close() }() // the file was only read
 	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	if err == nil && len(data) > most {
 		err = fmt.Errorf("%s is larger than the %d bytes it may have", path, most)
@@ -32,8 +32,9 @@ func ReadFile(path string, most int) ([]byte, error) {
 	return data, err
 }
 
-// Document returns the one document of a YAML file, with or without a byte-order mark; nil where it has none. Anchors, aliases,
-// deep nesting and very many keys are refused, so that a broken file costs a message only. [YAML] says what an error means.
+// Document returns the one document of a YAML file, with or without a byte-order mark, or nil if it has none. It
+// refuses anchors, aliases, deep nesting and very many keys, so that a broken file costs only a message. [YAML] says
+// what an error means.
 func Document(data []byte) (ast.Node, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err := checkNesting(data); err != nil {
@@ -64,7 +65,7 @@ func Document(data []byte) (ast.Node, error) {
 	return doc, v.err
 }
 
-// Start is where a node begins; of a mapping, its first key.
+// Start returns the first token of a node; for a mapping, its first key.
 func Start(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -77,8 +78,8 @@ func Start(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// checkNesting refuses what would take the parser very deep: brackets in brackets, and lists begun in
-// lists on one line.
+// checkNesting refuses input that would take the parser very deep: nested brackets, and lists begun inside lists on one
+// line.
 func checkNesting(data []byte) error {
 	depth, marks, line, begins := 0, 0, 1, 0
 	leading, comment := true, false
@@ -108,10 +109,10 @@ func checkNesting(data []byte) error {
 	return nil
 }
 
-// checkKeys refuses more keys than a mapping may have. Lines of text that look like keys count too.
+// checkKeys refuses mappings with too many keys. Lines of text that look like keys count too.
 func checkKeys(data []byte) error {
 	type mapping struct{ column, keys int }
-	var open []mapping // those that the line may belong to, the innermost last
+	var open []mapping // mappings that the line may belong to, innermost last
 	line := 0
 	for text := range bytes.Lines(data) {
 		line++
@@ -138,7 +139,7 @@ func checkKeys(data []byte) error {
 	return nil
 }
 
-// aliasFinder refuses anchors and aliases: a few lines of them can stand for any amount of data.
+// aliasFinder refuses anchors and aliases: a few lines with them can stand for any amount of data.
 type aliasFinder struct{ err error }
 
 func (v *aliasFinder) Visit(n ast.Node) ast.Visitor {

@@ -6,15 +6,15 @@ import (
 	"unicode"
 )
 
-// Line is a text that somebody else chose as it may stand in a line on a terminal. Line ends and tabs become spaces. Other
-// control characters, which a terminal takes for commands, are written out: \x1b. So are those that turn the direction of what
-// follows them: \u202e. What is not UTF-8 becomes U+FFFD.
+// Line returns untrusted text in a form that is safe in a line on a terminal. Line ends and tabs become spaces. Other
+// control characters, which a terminal takes for commands, are escaped: \x1b. So are characters that change the
+// direction of the text after them: \u202e. Invalid UTF-8 becomes U+FFFD.
 func Line(s string) string { return shown(s, "") }
 
-// Lines is Line for a text of lines, whose ends and tabs stay.
+// Lines is Line for text of several lines: it keeps line ends and tabs.
 func Lines(s string) string { return shown(s, "\n\t") }
 
-// turns reports whether a character has what follows it, beyond its own text, written in another direction.
+// turns reports whether a character changes the direction in which the text after it is written.
 func turns(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
 
 func shown(s, keep string) string {

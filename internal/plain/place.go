@@ -6,14 +6,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A Place is where something stands in a file. The zero place is none.
+// A Place is a position in a file. The zero Place is no position.
 type Place struct {
-	File         string // "" for a flag, which is the Key
+	File         string // "" for a flag, whose name is the Key
 	Line, Column int    // 0 for the file as a whole
 	Key          string // such as memory.limit; "" for none
 }
 
-// At is where a token of a file stands; the file as a whole where that is not known.
+// At returns the position of a token in a file, or the file as a whole if the position is not known.
 func At(file string, t *token.Token) Place {
 	p := Place{File: file}
 	if t != nil && t.Position != nil {
@@ -22,7 +22,7 @@ func At(file string, t *token.Token) Place {
 	return p
 }
 
-// String is file:line:column: key, as far as there is one.
+// String returns file:line:column: key, without the parts that are not set.
 func (p Place) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -37,14 +37,14 @@ func (p Place) String() string {
 	return s + ": " + p.Key
 }
 
-// A Fault is what is wrong at a place.
+// A Fault is an error at a place.
 type Fault struct {
 	Place Place
 	Err   error
 }
 
-// Error begins with the place.
+// Error returns the message, beginning with the place.
 func (f *Fault) Error() string { return f.Place.String() + ": " + f.Err.Error() }
 
-// Unwrap returns what is wrong without the place.
+// Unwrap returns the error without the place.
 func (f *Fault) Unwrap() error { return f.Err }

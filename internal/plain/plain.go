@@ -1,5 +1,5 @@
-// Package plain puts what libraries say of bad input into the words of the input: no types of Go's, and what would be
-// right. It also writes what input says so that a terminal shows it and does not act on it.
+// Package plain turns what libraries say about bad input into terms of the input: it avoids Go's type names and says
+// what would be right. It also makes text from input safe to show on a terminal.
 package plain
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const whole = "a whole number"
 
-// Kind says what is wanted where a value of a type is read.
+// Kind says in words what value a type wants.
 func Kind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -37,7 +37,7 @@ func Kind(t reflect.Type) string {
 	}
 }
 
-// JSON says what is wrong with JSON: the field it is wrong with, "" for the whole, and what is wrong.
+// JSON explains a JSON error: the field that is wrong, "" for the whole input, and what is wrong with it.
 func JSON(err error) (field, text string) {
 	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		want := Kind(typed.Type)
@@ -56,7 +56,7 @@ func JSON(err error) (field, text string) {
 	return "", err.Error()
 }
 
-// JSONText says what is wrong with JSON, field and all.
+// JSONText explains a JSON error in one text that includes the field.
 func JSONText(err error) string {
 	field, text := JSON(err)
 	if field != "" {
@@ -65,7 +65,7 @@ func JSONText(err error) string {
 	return text
 }
 
-// got is a value of JSON by what the decoder calls it: "number 1.5", "string".
+// got turns the decoder's name of a JSON value, such as "number 1.5" or "string", into words.
 func got(value string) string {
 	switch kind, rest, _ := strings.Cut(value, " "); kind {
 	case "string":
@@ -84,8 +84,8 @@ func got(value string) string {
 	return "a number"
 }
 
-// YAML says what is wrong with YAML: the token it is wrong with, nil where that is not known, the key the token is the
-// value of, "" where it is none, and what is wrong.
+// YAML explains a YAML error: the token that is wrong, nil if that is not known; the key whose value the token is, ""
+// if there is none; and what is wrong.
 func YAML(err error) (at *token.Token, key, text string) {
 	var e yaml.Error
 	if !errors.As(err, &e) {
@@ -108,7 +108,7 @@ func YAML(err error) (at *token.Token, key, text string) {
 	return at, "", e.GetMessage()
 }
 
-// mapping has YAML's word for an object.
+// mapping returns kind, with YAML's word for an object.
 func mapping(kind string) string {
 	if kind == "an object" {
 		return "a mapping"
@@ -123,7 +123,7 @@ func kindOf(t reflect.Type) string {
 	return mapping(Kind(t))
 }
 
-// article turns the library's name of a node into words.
+// article turns the library's name for a node into words.
 func article(name string) string {
 	switch name {
 	case "string", "scalar":
@@ -142,7 +142,7 @@ func article(name string) string {
 	return name
 }
 
-// keyOf is the key whose value a token begins.
+// keyOf returns the key whose value a token begins.
 func keyOf(t *token.Token) string {
 	for t != nil && t.Prev != nil {
 		if t = t.Prev; t.Type == token.MappingValueType && t.Prev != nil {
@@ -152,7 +152,7 @@ func keyOf(t *token.Token) string {
 	return ""
 }
 
-// Keys are the YAML keys of a struct.
+// Keys returns the YAML keys of a struct.
 func Keys(kind reflect.Type) []string {
 	var out []string
 	for field := range kind.Fields() {

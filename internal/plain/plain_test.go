@@ -64,7 +64,8 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// A document may begin with a byte-order mark, which is no part of it; what would cost more than a message is refused.
+// A document may begin with a byte-order mark, which is not part of it. Input that would cost more than a message is
+// refused.
 func TestDocument(t *testing.T) {
 	for text, want := range map[string]string{
 		"\ufeffcount: many":                            "1:8 got text; wanted a whole number",
@@ -101,7 +102,7 @@ func jsonText(v any) string {
 	return string(text)
 }
 
-// Mappings are told apart, and what stands in brackets or is a remark is no key of theirs.
+// Mappings are told apart, and text in brackets or in a comment is not counted as their keys.
 func TestManyMappings(t *testing.T) {
 	text := "jobs:\n" + strings.Repeat("- id: 1\n  # of: it\n  input:\n    bytes: 1\n", maxKeys) + "nodes: [\n" + strings.Repeat("{count: 1},\n", maxKeys) + "]\n"
 	if err := checkKeys([]byte(text)); err != nil {

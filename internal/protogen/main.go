@@ -1,6 +1,10 @@
-// Command protogen makes the Go code of the protocol buffer definitions in yarn/wire, without protoc and without
-// fetching anything: it parses and links the files itself and hands them to the plugin protoc-gen-go, which
-// belongs to the protobuf library that go.mod names.
+// Command protogen generates the Go code of the protocol buffer definitions in yarn/wire, without protoc and without
+// downloads: it parses and links the files itself and hands them to the plugin protoc-gen-go, which is part of the
+// protobuf library in go.mod.
+//
+// It does not know what the messages mean. Usage, from the folder of the definitions:
+//
+//	go run heddle/internal/protogen
 //
 // It knows nothing of what the messages mean. Usage, from the folder of the definitions:
 //
@@ -25,11 +29,11 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// folder is where the definitions are and where their code belongs, below the root of the module. Files
-// import each other by their path from that root, so that no other library's file has the same name.
+// folder is the folder of the definitions and of their generated code, relative to the root of the module. Files import
+// each other by their path from that root, so that their names cannot collide with another library's files.
 const folder = "yarn/wire"
 
-// plugin is the package that protoc-gen-go is built from.
+// plugin is the package from which protoc-gen-go is built.
 const plugin = "google.golang.org/protobuf/cmd/protoc-gen-go"
 
 func main() {
@@ -39,8 +43,8 @@ func main() {
 	}
 }
 
-// run writes the code next to the definitions of the working directory and deletes what no definition makes
-// any more.
+// run writes the code next to the definitions in the working directory and deletes generated code that no definition
+// produces any more.
 func run() error {
 	here, err := os.Getwd()
 	if err != nil {
@@ -115,7 +119,7 @@ func request(module fs.FS) (*pluginpb.CodeGeneratorRequest, error) {
 	req := &pluginpb.CodeGeneratorRequest{Parameter: new("module=heddle"), FileToGenerate: names}
 	seen := map[string]bool{}
 	var add func(name string) error
-	add = func(name string) error { // a file comes after what it imports
+	add = func(name string) error { // a file comes after the files it imports
 		if seen[name] {
 			return nil
 		}

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// The code in yarn/wire is what this program makes of the definitions there.
+// The code in yarn/wire is what this program generates from the definitions there.
 func TestCodeIsCurrent(t *testing.T) {
 	const root = "../.."
 	code, err := generate(root)
@@ -57,7 +57,7 @@ func TestDefinitionsThatDoNotLink(t *testing.T) {
 	}
 }
 
-// Files that are imported come first, as the plugin wants them, whatever their names.
+// Imported files come first, as the plugin requires, whatever their names.
 func TestImportsComeFirst(t *testing.T) {
 	const head = "syntax = \"proto2\"; package toy; option go_package = \"heddle/yarn/wire\";\n"
 	req, err := request(fstest.MapFS{

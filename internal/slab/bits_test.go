@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A set says what a map would, also of numbers that there is no room for.
+// Bits agrees with a map, also for numbers that there is no room for.
 func TestBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 0))
 	b, want := NewBits(100), map[int32]bool{}

@@ -1,5 +1,5 @@
-// Package slab has tables by numbers that are given in order and of which most are forgotten soon: an [Index] of small
-// values, and a [Table] that keeps what stands in it and uses its places again, the last one first. [Bits] is a set of
+// Package slab provides tables indexed by numbers that are assigned in order and mostly dropped soon: an [Index] of
+// small values, and a [Table] that stores its values and reuses their places, the last freed first. [Bits] is a set of
 // such numbers.
 package slab
 
@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// An Index is a table of small values. Its zero value is empty, and the zero value of T stands for nothing.
+// An Index is a table of small values. The zero Index is empty, and the zero value of T means no value.
 type Index[T comparable] struct {
 	first int64 // number of the first page
 	pages []*page[T]
@@ -22,7 +22,7 @@ type page[T comparable] struct {
 	n  int
 }
 
-// Get is what stands under a number, nothing where there is none.
+// Get returns the value at a number, or the zero value if there is none.
 func (d *Index[T]) Get(i int64) (v T) {
 	p := uint64(i/pageSize - d.first)
 	if i < 0 || p >= uint64(len(d.pages)) || d.pages[p] == nil {
@@ -31,7 +31,7 @@ func (d *Index[T]) Get(i int64) (v T) {
 	return d.pages[p].at[i%pageSize]
 }
 
-// Set puts something under a number, in place of what stands there. A number below all that are in use takes longer.
+// Set stores a value at a number, replacing any there. A number below all numbers in use takes longer.
 func (d *Index[T]) Set(i int64, v T) {
 	var none T
 	if d.n == 0 {
@@ -59,10 +59,10 @@ func (d *Index[T]) Set(i int64, v T) {
 	*at = v
 }
 
-// Len is how many there are.
+// Len returns the number of values.
 func (d *Index[T]) Len() int { return d.n }
 
-// Drop forgets what stands under a number.
+// Drop removes the value at a number.
 func (d *Index[T]) Drop(i int64) {
 	var none T
 	if d.Get(i) == none {
@@ -72,12 +72,12 @@ func (d *Index[T]) Drop(i int64) {
 	page := d.pages[p]
 	page.at[i%pageSize] = none
 	d.n--
-	if page.n--; p < len(d.pages)-1 { // the last one goes on being filled
+	if page.n--; p < len(d.pages)-1 { // the last page is still being filled
 		d.trim(p)
 	}
 }
 
-// trim lets go of a page that holds nothing any more.
+// trim releases a page that is empty.
 func (d *Index[T]) trim(p int) {
 	if p < 0 || d.pages[p] == nil || d.pages[p].n > 0 {
 		return
@@ -89,10 +89,10 @@ func (d *Index[T]) trim(p int) {
 	}
 }
 
-// All calls a function with all that there is, in the order of the numbers. What is met may be dropped.
+// All calls a function with all values in order of their numbers. The function may drop the value it is given.
 func (d *Index[T]) All(yield func(int64, T) bool) { d.from(0, yield) }
 
-// From is likewise with what there is from a number on.
+// From is like All for the numbers from least on.
 func (d *Index[T]) From(least int64) iter.Seq2[int64, T] {
 	return func(yield func(int64, T) bool) { d.from(least, yield) }
 }
@@ -115,7 +115,7 @@ func (d *Index[T]) from(least int64, yield func(int64, T) bool) {
 
 const chunkSize = 256
 
-// A Table keeps what stands in it. Its zero value is empty.
+// A Table stores values. The zero Table is empty.
 type Table[T any] struct {
 	at     Index[int32] // places, from 1 on
 	chunks []*[chunkSize]T
@@ -123,7 +123,7 @@ type Table[T any] struct {
 	free   []int32
 }
 
-// Add makes a place for a number that is not below all that are in use. What was in the place before still is.
+// Add makes a place for a number that is not below all numbers in use. The place still has its previous content.
 func (t *Table[T]) Add(i int64) *T {
 	var p int32
 	if n := len(t.free); n > 0 {
@@ -143,7 +143,7 @@ func (t *Table[T]) place(p int32) *T {
 	return &t.chunks[uint32(p-1)/chunkSize][uint32(p-1)%chunkSize]
 }
 
-// Get is what stands under a number, nil for nothing.
+// Get returns the value at a number, or nil if there is none.
 func (t *Table[T]) Get(i int64) *T {
 	if p := t.at.Get(i); p != 0 {
 		return t.place(p)
@@ -151,7 +151,7 @@ func (t *Table[T]) Get(i int64) *T {
 	return nil
 }
 
-// Drop forgets what stands under a number: its place is the next to be used.
+// Drop removes the value at a number. Its place is reused next.
 func (t *Table[T]) Drop(i int64) {
 	if p := t.at.Get(i); p != 0 {
 		t.at.Drop(i)
@@ -159,10 +159,10 @@ func (t *Table[T]) Drop(i int64) {
 	}
 }
 
-// Len is how many there are.
+// Len returns the number of values.
 func (t *Table[T]) Len() int { return t.at.n }
 
-// All yields all that there is, in the order of the numbers.
+// All yields all values in order of their numbers.
 func (t *Table[T]) All(yield func(int64, *T) bool) {
 	for i, p := range t.at.All {
 		if !yield(i, t.place(p)) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An index says what a map would.
+// An Index agrees with a map.
 func TestIndex(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -14,7 +14,7 @@ func TestIndex(t *testing.T) {
 		want, last := map[int64]int{}, int64(0)
 		for range 5000 {
 			switch rng.IntN(5) {
-			case 4: // one that may be below all others
+			case 4: // a number that may be below all others
 				i := max(last-rng.Int64N(1000), 0)
 				d.Set(i, int(i)+1)
 				want[i] = int(i) + 1
@@ -74,7 +74,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// What is met may be dropped.
+// The function may drop the value it is given.
 func TestDropAsItIsMet(t *testing.T) {
 	var d Index[int64]
 	for i := range int64(1000) {
@@ -93,7 +93,7 @@ func TestDropAsItIsMet(t *testing.T) {
 	}
 }
 
-// A table gives each number a place of its own, and gives the places of those that were dropped again.
+// A Table gives each number its own place and reuses the places of dropped numbers.
 func TestTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var d Table[int64]

@@ -1,7 +1,7 @@
-// Package arch holds the module to its own architecture: who may import whom, what the pure packages may
-// not do, and the few rules every package follows.
+// Package arch holds the module to its own architecture: which packages may import which, what pure packages may not
+// do, and the few rules that apply to every package.
 //
-// It knows the rules and nothing of what the packages are for. The rules run as its tests.
+// It knows the rules but not what the packages are for. The rules run as its tests.
 package arch
 
 import (
@@ -15,8 +15,8 @@ import (
 	"heddle/internal/testkit/source"
 )
 
-// Imports reports each import, among packages of the module, that the table does not allow, each package
-// it does not know, and each of its rows that is about no package.
+// Imports reports each import among packages of the module that the table does not allow, each package that is not in
+// the table, and each row of the table that matches no package.
 func Imports(module string, table []Row, pkgs []*source.Package) []string {
 	var wrong []string
 	used := make([]bool, len(table))
@@ -42,7 +42,7 @@ func Imports(module string, table []Row, pkgs []*source.Package) []string {
 	return wrong
 }
 
-// within returns the path of an import relative to the module, if it is one of the module's packages.
+// within returns the path of an import relative to the module, if it is a package of the module.
 func within(module string, spec *ast.ImportSpec) (string, bool) {
 	if importPath(spec) == module {
 		return ".", true
@@ -68,7 +68,7 @@ func matches(pattern, p string) bool {
 	return pattern == p
 }
 
-// OnlyPure returns the packages that any of the patterns matches.
+// OnlyPure returns the packages that match any of the patterns.
 func OnlyPure(pure []string, pkgs []*source.Package) []*source.Package {
 	var out []*source.Package
 	for _, p := range pkgs {
@@ -79,7 +79,7 @@ func OnlyPure(pure []string, pkgs []*source.Package) []*source.Package {
 	return out
 }
 
-// Linked reports each import path of a closure that is, or lies below, one of impure.
+// Linked reports each import path in closure that equals one of impure or is below it.
 func Linked(impure, closure []string) []string {
 	var wrong []string
 	for _, c := range closure {
@@ -90,13 +90,13 @@ func Linked(impure, closure []string) []string {
 	return wrong
 }
 
-// below reports whether an import path is, or lies below, one of a list.
+// below reports whether an import path equals one in a list or is below it.
 func below(list []string, p string) bool {
 	return slices.ContainsFunc(list, func(i string) bool { return p == i || strings.HasPrefix(p, i+"/") })
 }
 
-// Imported reports each import of a path that is, or lies below, one of impure by those packages of the module that are
-// in a closure.
+// Imported reports each import of a path that equals one of impure or is below it, by the packages of the module that
+// are in closure.
 func Imported(module string, impure, closure []string, pkgs []*source.Package) []string {
 	var wrong []string
 	for _, p := range pkgs {
@@ -112,8 +112,7 @@ func Imported(module string, impure, closure []string, pkgs []*source.Package) [
 	return wrong
 }
 
-// Docs reports the package unless exactly one of its files has a package comment, beginning as godoc
-// wants it.
+// Docs reports the package unless exactly one of its files has a package comment, and that begins as godoc expects.
 func Docs(p *source.Package) []string {
 	var docs []*ast.File
 	for _, f := range p.Files {
@@ -134,8 +133,7 @@ func Docs(p *source.Package) []string {
 	return nil
 }
 
-// Inits reports each init function: what a package needs is passed to its constructors. Generated code is
-// not ours to say.
+// Inits reports each init function: a package gets what it needs through its constructors. Generated code is exempt.
 func Inits(p *source.Package) []string {
 	var wrong []string
 	for _, f := range p.Files {

@@ -51,11 +51,11 @@ func TestClosureOfTheMachine(t *testing.T) {
 	}
 	pkgs := parse(t, root)
 	none(t, Imported("heddle", OnlyBelow, closure, pkgs))
-	none(t, Imported("heddle", []string{Streams}, []string{"heddle/rm"}, pkgs)) // it has no use for them
+	none(t, Imported("heddle", []string{Streams}, []string{"heddle/rm"}, pkgs)) // none of these needs it
 	none(t, Linked(ImpureMachine, slices.DeleteFunc(closure, func(p string) bool { return p == Streams })))
 }
 
-// Each library that go.mod requires for us, and not for another library, stands in the decision on libraries.
+// The decision record on libraries lists each library that go.mod requires directly.
 func TestLibrariesAreListed(t *testing.T) {
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
@@ -107,7 +107,7 @@ func TestPurePackages(t *testing.T) {
 	}
 }
 
-// module writes a module of files, by path, and parses it.
+// module writes a module with the given files, by path, and parses it.
 func module(t *testing.T, files map[string]string) (string, []*source.Package) {
 	t.Helper()
 	dir := t.TempDir()
@@ -124,7 +124,7 @@ func module(t *testing.T, files map[string]string) (string, []*source.Package) {
 	return dir, parse(t, dir)
 }
 
-// want fails unless exactly these texts are part of what was reported, in order.
+// want fails unless each report contains its text, in order, and there are no others.
 func want(t *testing.T, wrong []string, parts ...string) {
 	t.Helper()
 	if len(wrong) != len(parts) {

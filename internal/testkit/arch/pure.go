@@ -9,13 +9,13 @@ import (
 	"heddle/internal/testkit/source"
 )
 
-// clock are the functions of package time that read or wait for the wall clock.
+// clock are the functions of package time that read the wall clock or wait for it.
 var clock = map[string]bool{
 	"Now": true, "Since": true, "Until": true, "Sleep": true, "After": true, "AfterFunc": true, "Tick": true,
 	"NewTimer": true, "NewTicker": true,
 }
 
-// Impurities reports what a pure package, type-checked, may not do: read the clock, draw from the global
+// Impurities reports what a type-checked package does that a pure package may not: read the clock, draw from the global
 // random source, start goroutines, use channels, or synchronise.
 func Impurities(p *source.Package) []string {
 	var wrong []string
@@ -46,7 +46,7 @@ func Impurities(p *source.Package) []string {
 	return wrong
 }
 
-// forbidden says what is wrong with using an object; empty when nothing is.
+// forbidden says what is wrong with using an object; it is empty if nothing is.
 func forbidden(o types.Object) string {
 	fn, ok := o.(*types.Func)
 	if !ok || fn.Pkg() == nil || fn.Signature().Recv() != nil {

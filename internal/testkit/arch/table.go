@@ -1,14 +1,14 @@
 package arch
 
-// Table says which packages of the module each package may import; arrows point down it only. A path
-// ending in /* is any folder directly below, "*" is everything. What is not in the table may not exist.
+// Table says which packages of the module each package may import; imports point only down the table. A path ending in
+// /* is any folder directly below; "*" is everything. A package that is not in the table may not exist.
 var Table = []Row{
 	{".", nil},              // package heddle
-	{"internal/plain", nil}, // what libraries say, in the words of people
+	{"internal/plain", nil}, // library errors in plain words
 	{"estimate", nil},
-	{"internal/mapred", nil}, // what MapReduce jobs bring
+	{"internal/mapred", nil}, // files and options of MapReduce jobs
 	{"internal/near", nil},   // names that were probably meant
-	{"internal/slab", nil},   // tables by numbers
+	{"internal/slab", nil},   // tables by number
 	{"internal/histogram", nil},
 	{"internal/budget", nil},
 	{"cluster", []string{"."}},
@@ -33,7 +33,7 @@ var Table = []Row{
 	{"exp/heddle", []string{".", "exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/ikayak", "exp/mrorchestrator", "sim"}},
 	{"exp/catalogue", []string{"exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/heddle", "exp/ikayak", "exp/mrorchestrator", "internal/near"}},
 	{"exp/profile", []string{".", "conf", "exp", "exp/catalogue", "policies", "scenario", "scenarios", "sim", "sim/world", "workload"}},
-	{"exp/*", []string{".", "conf", "exp", "policy", "sim", "sim/world", "workload"}}, // a paper each, and never each other; policy for mutations
+	{"exp/*", []string{".", "conf", "exp", "policy", "sim", "sim/world", "workload"}}, // one paper each, never each other; policy for mutations
 	{"yarn/ids", nil}, // the wire knows nothing of scheduling
 	{"yarn/wire", nil},
 	{"internal/protogen", nil},
@@ -41,9 +41,9 @@ var Table = []Row{
 	{"yarn/token", []string{"yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"yarn/rpc", []string{"yarn/wire", "internal/budget"}},
 	{"yarn/rest", []string{"yarn/ids", "internal/plain"}},
-	{"client", []string{"rm", "yarn/*", "internal/plain"}},                                                // of rm what it reports
-	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}},                      // policies by name and files are daemon/setup's
-	{"rm/search", []string{".", "cluster", "conf", "policy", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
+	{"client", []string{"rm", "yarn/*", "internal/plain"}},                                                // from rm, what it reports
+	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}},                      // daemon/setup finds policies by name and reads files
+	{"rm/search", []string{".", "cluster", "conf", "policy", "policies", "policies/*", "rm", "yarn/ids"}}, // imported only by tests: no row names it
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"node/api", nil},
 	{"node/trust", []string{"node/api", "yarn/ids"}},
@@ -79,7 +79,7 @@ var Table = []Row{
 	{"test/hadoop/recordsls", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/truth", []string{".", "internal/testkit/hadoop", "conf", "exp", "policies", "sim", "sim/world", "workload"}},
 	{"test/vm", []string{"internal/testkit/hadoop"}},
-	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
+	{"internal/testkit/*", []string{"*"}}, // imported only by tests: no row above names it
 }
 
 // A Row is one line of a [Table].
@@ -88,20 +88,21 @@ type Row struct {
 	May     []string
 }
 
-// Pure are the packages whose code is a function of its inputs alone: no clock, no randomness of its
-// own, nothing concurrent.
+// Pure are the packages whose code is a function of its inputs alone: it uses no clock, no randomness of its own, and
+// no concurrency.
 var Pure = []string{".", "estimate", "cluster", "policy", "sched", "policies", "policies/*", "rm", "yarn/ids", "internal/slab"}
 
-// Impure are the packages of the standard library, with all below them, that nothing linked into
-// package sched may be.
+// Impure are the packages of the standard library that, with everything below them, may not be linked into package
+// sched.
 var Impure = []string{"os", "net", "sync", "syscall", "time", "log", "fmt"}
 
-// ImpureMachine are likewise those for package rm. Package strings brings in sync and io: see [OnlyBelow].
+// ImpureMachine is the same list for package rm. Package strings brings in sync and io: see [OnlyBelow].
 var ImpureMachine = []string{"os", "net", "syscall", "time", "log", "fmt", "context", "crypto", "math/rand"}
 
-// Streams is the package of random streams, which policies are given: those that draw from it are told by [Impurities].
+// Streams is the package of random streams, which policies are given: [Impurities] reports code that draws from the
+// global source.
 const Streams = "math/rand/v2"
 
-// OnlyBelow are packages that the standard library may bring into package rm, and that no package of the module that is
-// linked into it imports.
+// OnlyBelow are packages that the standard library may bring into package rm, but that no package of the module linked
+// into rm may import.
 var OnlyBelow = []string{"sync", "io"}

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Start starts a headless Chromium, or skips the test where there is none.
+// Start starts a headless Chromium, or skips the test if there is none.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {

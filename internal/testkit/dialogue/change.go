@@ -2,7 +2,7 @@ package dialogue
 
 import "heddle"
 
-// found has a node come with a container: found j1 n1 map size=1g,1c p=20 id=0 ref=3.
+// found adds a running container that a node reports: found j1 n1 map size=1g,1c p=20 id=0 ref=3.
 func (s *session) found(names []string, o map[string]string) error {
 	if err := want(names, 3, "an application, a node and a kind"); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (s *session) move(names []string, o map[string]string) error {
 	return s.step(heddle.Move{App: a, Queue: s.queue(o["queue"])}, "")
 }
 
-// priority reads: priority j1 to=3.
+// priority sets an application's priority: priority j1 to=3.
 func (s *session) priority(names []string, o map[string]string) error {
 	a, err := s.app(names)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *session) offer(names []string, _ map[string]string) error {
 	return s.step(heddle.Offer{App: a}, "")
 }
 
-// resizeNode has a node that is up offer another total.
+// resizeNode changes the total of a node that is up.
 func (s *session) resizeNode(names []string, o map[string]string) error {
 	if err := want(names, 1, "a node"); err != nil {
 		return err

@@ -1,7 +1,7 @@
-// Package dialogue runs text files of events and answers against the scheduler core: what happened, what
-// was decided, and why the rest was refused. docs/scenarios.md describes the language.
+// Package dialogue runs text files of events and answers against the scheduler core: what happened, what was decided,
+// and why the rest was refused. docs/scenarios.md describes the language.
 //
-// It knows no time but the one a file says, and no cluster but the one a file describes.
+// Its only clock is the time that a file gives, and its only cluster is the one that a file describes.
 package dialogue
 
 import (
@@ -20,8 +20,8 @@ import (
 	"heddle/sched"
 )
 
-// Run runs every .txt file of a folder, each against a core of its own. After every event the core's own
-// checks must find nothing.
+// Run runs every .txt file of a folder, each against a core of its own. After every event the core's own checks must
+// find nothing wrong.
 func Run(t *testing.T, folder string) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -71,7 +71,7 @@ type host struct {
 	size heddle.Resource
 }
 
-// names gives dense ids in order of first use.
+// names assigns dense ids in order of first use.
 type names map[string]int
 
 func (n names) id(name string) int {
@@ -130,7 +130,7 @@ func (s *session) do(d *datadriven.TestData) (string, error) {
 	return folded(s.out.String()), err
 }
 
-// folded says once, with a count, what is said several times in a row.
+// folded prints a line that repeats once, with a count.
 func folded(text string) string {
 	var out strings.Builder
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -221,8 +221,8 @@ func (s *session) load(d *datadriven.TestData) error {
 	return err
 }
 
-// extra reads what a profile cannot say: trim-map=512m,1c has maps enforced no more than that; memory-only
-// makes fits look at memory alone.
+// extra reads what a profile cannot say: with trim-map=512m,1c no more than that is enforced for maps; memory-only
+// makes the fit check look at memory alone.
 func (s *session) extra(key, value string) error {
 	if key == "memory-only" {
 		s.memory = true
@@ -240,7 +240,7 @@ func (s *session) extra(key, value string) error {
 	return err
 }
 
-// start makes the core and brings the nodes up, once.
+// start creates the core and brings the nodes up, once.
 func (s *session) start() error {
 	if s.core != nil {
 		return nil
@@ -268,7 +268,7 @@ func (s *session) start() error {
 	return nil
 }
 
-// trim enforces no more than a limit, as far as the node has room for less than was asked.
+// trim enforces at most a limit if the node has less room than was asked for.
 type trim struct{ most heddle.Resource }
 
 func (t trim) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {

@@ -63,7 +63,7 @@ func (s *session) event(words []string) error {
 	return f(s, names, options)
 }
 
-// step gives the core an event and prints what it answers; after it nothing may be broken.
+// step gives the core an event and prints its answer; after it, the core's checks must find nothing broken.
 func (s *session) step(ev heddle.Event, where string) error {
 	decisions := s.core.Step(s.now, ev)
 	for _, d := range decisions {
@@ -102,7 +102,7 @@ func (s *session) submit(names []string, o map[string]string) error {
 	return s.step(e, "")
 }
 
-// parseDemand reads so many containers of a size, as 6x1g,1c.
+// parseDemand reads a number of containers and their size, such as 6x1g,1c.
 func parseDemand(text string) (d heddle.Demand, err error) {
 	n, each, ok := strings.Cut(text, "x")
 	if !ok {
@@ -113,7 +113,7 @@ func parseDemand(text string) (d heddle.Demand, err error) {
 	return d, err
 }
 
-// masterSize reads the size of a master; none is that of one nobody asks a container for.
+// masterSize reads the size of a master; none means a master that nobody asks a container for.
 func masterSize(text string) (heddle.Resource, error) {
 	if text == "none" {
 		return heddle.Resource{}, nil
@@ -121,7 +121,7 @@ func masterSize(text string) (heddle.Resource, error) {
 	return parseSize(orText(text, "1g,1c"))
 }
 
-// queue returns the queue of a path, NoQueue where there is none.
+// queue returns the queue of a path, or NoQueue if there is none.
 func (s *session) queue(path string) heddle.QueueID {
 	for i, p := range s.built.Paths {
 		if p == path {
@@ -131,7 +131,7 @@ func (s *session) queue(path string) heddle.QueueID {
 	return heddle.NoQueue
 }
 
-// user returns the id of a user, whose name the policies are told before the first application.
+// user returns the id of a user. It tells the policies the user's name before the first application.
 func (s *session) user(name string) heddle.UserID {
 	id, known := s.users[name]
 	if !known {
@@ -153,8 +153,8 @@ func (s *session) attempt(names []string, o map[string]string) error {
 	return s.step(heddle.Attempt{App: a, Master: size}, "")
 }
 
-// ask reads: ask j1 map n=4 size=1g,1c p=20 at=n1:2,r1:3 id=7 strict=any,r1. A count after a place is
-// that place's, 1 without one.
+// ask reads: ask j1 map n=4 size=1g,1c p=20 at=n1:2,r1:3 id=7 strict=any,r1. A count after a place is for that place;
+// without one it is 1.
 func (s *session) ask(names []string, o map[string]string) error {
 	if err := want(names, 2, "an application and a kind"); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (s *session) ask(names []string, o map[string]string) error {
 	return s.step(heddle.Ask{App: a, Rows: rows}, "")
 }
 
-// beats reads node names, or all; times repeats them.
+// beats reads node names, or all; times repeats the heartbeats.
 func (s *session) beats(names []string, o map[string]string) error {
 	if n := number(o["times"]); n > 1 {
 		for range n {
@@ -226,7 +226,7 @@ func (s *session) beats(names []string, o map[string]string) error {
 	return nil
 }
 
-// run lets so many seconds pass; each second begins with every node's heartbeat, in order.
+// run lets a number of seconds pass; each second begins with a heartbeat of every node, in order.
 func (s *session) run(names []string, _ map[string]string) error {
 	if err := want(names, 1, "a number of seconds"); err != nil {
 		return err
@@ -240,7 +240,7 @@ func (s *session) run(names []string, _ map[string]string) error {
 	return nil
 }
 
-// wait lets seconds pass in which nothing happens.
+// wait lets a number of seconds pass in which nothing happens.
 func (s *session) wait(names []string, _ map[string]string) error {
 	if err := want(names, 1, "a number of seconds"); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (s *session) wait(names []string, _ map[string]string) error {
 	return err
 }
 
-// exit ends containers on their nodes; they are fetched and started before, unless lost is said.
+// exit ends containers on their nodes; unless lost is given, they are fetched and started first.
 func (s *session) exit(names []string, o map[string]string) error {
 	for _, name := range names {
 		if name == "unfetched" {
@@ -272,7 +272,7 @@ func (s *session) exit(names []string, o map[string]string) error {
 	return nil
 }
 
-// output has so many bytes of an application's map output lie on nodes.
+// output places a number of bytes of an application's map output on nodes.
 func (s *session) output(names []string, o map[string]string) error {
 	if len(names) < 2 {
 		return fmt.Errorf("want an application and nodes")
@@ -293,7 +293,7 @@ func (s *session) output(names []string, o map[string]string) error {
 	return nil
 }
 
-// forEach does something with every container of these names.
+// forEach calls f with each of the named containers.
 func (s *session) forEach(names []string, f func(*cluster.Container) error) error {
 	for _, name := range names {
 		x, err := s.container(name)
@@ -307,17 +307,17 @@ func (s *session) forEach(names []string, f func(*cluster.Container) error) erro
 	return nil
 }
 
-// begin has containers acquired and started.
+// begin acquires and starts containers.
 func (s *session) begin(names []string, _ map[string]string) error {
 	return s.forEach(names, s.fetch)
 }
 
-// phases are the names of what tasks do.
+// phases are the names of the phases of tasks.
 var phases = map[string]heddle.Phase{
 	"read": heddle.MapRead, "copy": heddle.ReduceCopy, "sort": heddle.ReduceSort, "write": heddle.ReduceWrite, "hold": heddle.Holding,
 }
 
-// progress says how far running containers are.
+// progress sets how far running containers are.
 func (s *session) progress(names []string, o map[string]string) error {
 	phase, ok := phases[o["phase"]]
 	if !ok {
@@ -332,8 +332,8 @@ func (s *session) progress(names []string, o map[string]string) error {
 	})
 }
 
-// usage says what running containers used lately, or what those of nodes use together: size=512m,300mc. Of a node,
-// others=0m,100mc is what others use of its machine, and idle=0m,100mc what nobody does.
+// usage sets what running containers used recently, or what those of a node use together: size=512m,300mc. For a node,
+// others=0m,100mc is what others use of its machine, and idle=0m,100mc what nobody uses.
 func (s *session) usage(names []string, o map[string]string) error {
 	size, err := parseSize(o["size"])
 	if err != nil {
@@ -363,7 +363,7 @@ func (s *session) usage(names []string, o map[string]string) error {
 	})
 }
 
-// disks says for what part of the time the disks of nodes were busy lately, 0 to 1: busy=0.5; below 0 where that is unknown.
+// disks sets the fraction of time, 0 to 1, that the disks of nodes were busy recently: busy=0.5; below 0 it is unknown.
 func (s *session) disks(names []string, o map[string]string) error {
 	busy, err := strconv.ParseFloat(o["busy"], 64)
 	if err != nil {
@@ -381,7 +381,7 @@ func (s *session) disks(names []string, o map[string]string) error {
 	return nil
 }
 
-// fetch has a container acquired and started.
+// fetch acquires and starts a container.
 func (s *session) fetch(x *cluster.Container) error {
 	if err := s.step(heddle.Acquire{App: x.App().ID()}, ""); err != nil {
 		return err

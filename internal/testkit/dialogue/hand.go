@@ -9,7 +9,7 @@ import (
 	"heddle/cluster"
 )
 
-// suspend, resume, resize, weigh and kill are wishes of a controller; wake carries them out.
+// suspend, resume, resize, weigh and kill are requests of a controller; wake carries them out.
 func (s *session) suspend(names []string, _ map[string]string) error {
 	return s.wish(names, func(x *cluster.Container) { s.hand.plan.Suspend(x.ID()) })
 }
@@ -30,7 +30,7 @@ func (s *session) resize(names []string, o map[string]string) error {
 	return s.wish(names, func(x *cluster.Container) { s.hand.plan.Resize(x.ID(), size) })
 }
 
-// notResized has nodes not carry out what they were told: containers have another size there.
+// notResized reports that nodes did not carry out a resize: the containers have another size there.
 func (s *session) notResized(names []string, o map[string]string) error {
 	size, err := parseSize(o["size"])
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *session) weigh(names []string, o map[string]string) error {
 	return s.wish(names, func(x *cluster.Container) { s.hand.plan.Weigh(x.ID(), weight) })
 }
 
-// wish has every container running and notes what is wanted of it.
+// wish starts every container and notes what the controller wants done with it.
 func (s *session) wish(names []string, f func(*cluster.Container)) error {
 	return s.forEach(names, func(x *cluster.Container) error {
 		if err := s.fetch(x); err != nil {
@@ -67,7 +67,7 @@ func (s *session) wish(names []string, f func(*cluster.Container)) error {
 	})
 }
 
-// wake lets the time of the next control pass and has the controllers act.
+// wake advances the time to the next control and lets the controllers act.
 func (s *session) wake([]string, map[string]string) error {
 	if at, ok := s.core.Deadline(); ok && at > s.now {
 		s.now = at
@@ -122,7 +122,7 @@ func kindOf(name string) (heddle.Kind, error) {
 	return 0, fmt.Errorf("no kind %q; there are am, map, reduce, executor and other", name)
 }
 
-// parseSize reads 4g,2c: memory in g or m, processors in c; 500mc are half of one.
+// parseSize reads 4g,2c: memory in g or m, processors in c; 500mc is half a processor.
 func parseSize(text string) (r heddle.Resource, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		var unit string

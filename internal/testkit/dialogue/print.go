@@ -9,7 +9,7 @@ import (
 	"heddle/policy"
 )
 
-// size prints a resource as parseSize reads it.
+// size prints a resource in the form that parseSize reads.
 func size(r heddle.Resource) string {
 	mem := fmt.Sprintf("%dm", r[heddle.Memory])
 	if r[heddle.Memory]%1024 == 0 {
@@ -65,7 +65,7 @@ func (s *session) print(d heddle.Decision) {
 	}
 }
 
-// printRefusals prints what reasons were counted since they were last printed.
+// printRefusals prints the reasons counted since it last ran.
 func (s *session) printRefusals(where string) {
 	for id := range len(s.apps) {
 		app := heddle.AppID(id)

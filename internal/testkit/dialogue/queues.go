@@ -14,8 +14,8 @@ import (
 	"heddle/policies/fair"
 )
 
-// queues reads a tree of queues: queues capacity or queues fair with settings, then a line a queue,
-// parents first: its path and its settings. What is not said has Hadoop's default.
+// queues reads a tree of queues: queues capacity or queues fair with settings, then one line per queue, parents first:
+// its path and its settings. A setting that is not given has Hadoop's default.
 func (s *session) queues(d *datadriven.TestData) error {
 	if len(d.CmdArgs) == 0 {
 		return fmt.Errorf("want capacity or fair")
@@ -147,7 +147,7 @@ func parentOf(path string, n int, at func(int) string) (int, error) {
 	return 0, fmt.Errorf("queue %s: its parent must stand before it", path)
 }
 
-// options reads settings; the first error is kept, and what nobody read is one.
+// options reads settings. It keeps the first error; a setting that nobody read is an error.
 type options struct {
 	o   map[string]string
 	err error
@@ -171,7 +171,7 @@ func (p *options) take(key string, f func(string) error) {
 	}
 }
 
-// own notes a property as the queue's own where its setting is given.
+// own notes a property as set by the queue itself if its setting is given.
 func (p *options) own(into *[]string, key, property string) {
 	if _, given := p.o[key]; given {
 		*into = append(*into, property)

@@ -14,8 +14,8 @@ import (
 // AgentsAt is where a ResourceManager with the option Agents listens for node agents.
 const AgentsAt = rmHost + ":8039"
 
-// BuildHeddle builds the heddle program of the module that holds the working folder, and returns its file: beside the
-// folder of the testbed, which is emptied.
+// BuildHeddle builds the heddle program of the module that contains the working folder, and returns its file. The file
+// is outside the folder of the testbed, because that is emptied.
 func (b *Testbed) BuildHeddle(ctx context.Context) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -33,8 +33,8 @@ func (b *Testbed) BuildHeddle(ctx context.Context) (string, error) {
 
 func nodeAgent(n int) string { return fmt.Sprintf("nodeagent%d", n) }
 
-// StartAgent starts a node agent beside the NodeManager of node n: the program heddle, which asks a ResourceManager at a
-// URL and makes the containers' control groups below a parent.
+// StartAgent starts a node agent beside the NodeManager of node n. The agent is the program heddle; it asks the
+// ResourceManager at a URL and creates the containers' control groups below a parent.
 func (b *Testbed) StartAgent(n int, heddle, rm, parent string) error {
 	return b.start(command{
 		name: nodeAgent(n),
@@ -46,19 +46,19 @@ func (b *Testbed) StartAgent(n int, heddle, rm, parent string) error {
 	})
 }
 
-// StopAgent ends the agent of node n in order.
+// StopAgent ends the agent of node n in an orderly way.
 func (b *Testbed) StopAgent(n int) error {
 	return b.stop(nodeAgent(n), syscall.SIGTERM, 10*time.Second)
 }
 
-// KillAgent ends it as a crash does: its warden is left.
+// KillAgent ends the agent as a crash does: its warden stays.
 func (b *Testbed) KillAgent(n int) error { return b.stop(nodeAgent(n), syscall.SIGKILL, 0) }
 
-// NodeGroup is the control group of node n below one of a name, which holds those of its containers.
+// NodeGroup returns the control group that holds the groups of node n's containers, below a named group.
 func NodeGroup(group string, n int) string { return fmt.Sprintf("%s/node%d", group, n) }
 
-// StartAgents starts an agent beside every NodeManager, which makes groups in that of its node, and returns when all of
-// them have asked Heddle's ResourceManager.
+// StartAgents starts an agent beside every NodeManager, which creates groups in that of its node. It returns when all
+// agents have asked Heddle's ResourceManager.
 func (b *Testbed) StartAgents(ctx context.Context, group string) error {
 	for n := 1; n <= b.opt.Nodes; n++ {
 		if err := b.StartAgent(n, b.opt.Binary, "http://"+AgentsAt, NodeGroup(group, n)); err != nil {
@@ -83,7 +83,8 @@ func (b *Testbed) StartAgents(ctx context.Context, group string) error {
 	return b.await(ctx, 20*time.Second, "an agent beside every NodeManager", asked, b.agents()...)
 }
 
-// StopAgents waits until agents have removed the groups of all containers, as they do when those end, and stops them.
+// StopAgents waits until agents have removed the groups of all containers, as they do when containers end, and stops
+// them.
 func (b *Testbed) StopAgents(ctx context.Context, group string) error {
 	none := func(context.Context) bool { return len(groupsLeft(group)) == 0 }
 	err := b.await(ctx, 20*time.Second, "no group of a container left", none, b.agents()...)
@@ -100,7 +101,7 @@ func (b *Testbed) agents() (names []string) {
 	return names
 }
 
-// groupsLeft are the control groups of containers below one of a name, of either version.
+// groupsLeft returns the control groups of containers below a named group, of either cgroup version.
 func groupsLeft(group string) (left []string) {
 	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/*"} {
 		found, _ := filepath.Glob(filepath.Join(root, group, "node*", "container_*"))

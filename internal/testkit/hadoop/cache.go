@@ -13,22 +13,22 @@ import (
 	"sync"
 )
 
-// Version is the Hadoop that the testbed runs. The pom names it too.
+// Version is the version of Hadoop that the testbed runs. The pom names it too.
 const Version = "3.4.2"
 
-// The Spark lines that jobs are run under.
+// The Spark versions that jobs run under.
 const (
 	Spark3 = "3.5.9"
 	Spark4 = "4.1.4"
 )
 
-// Sparks are all Spark lines.
+// Sparks returns all Spark versions.
 func Sparks() []string { return []string{Spark3, Spark4} }
 
 // CacheVariable is the environment variable that names the cache's folder.
 const CacheVariable = "HEDDLE_HADOOP"
 
-// The plugin that copies the jars, by its version, so that a fetch does the same everywhere.
+// The plugin that copies the jars, with a fixed version so that every fetch does the same.
 const copyJars = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 
 //go:embed pom.xml
@@ -37,8 +37,8 @@ var pom []byte
 // A Cache is the folder that holds the fetched Hadoop and Spark.
 type Cache struct{ Dir string }
 
-// OpenCache returns the cache that $HEDDLE_HADOOP names, or else heddle/hadoop in the user's cache folder.
-// It need not exist yet. The error says what to set where there is no such folder.
+// OpenCache returns the cache that $HEDDLE_HADOOP names, or else heddle/hadoop in the user's cache folder. It need not
+// exist yet. If there is no such folder, the error says what to set.
 func OpenCache() (Cache, error) {
 	dir := os.Getenv(CacheVariable)
 	if dir == "" {
@@ -55,15 +55,15 @@ func OpenCache() (Cache, error) {
 	return Cache{Dir: dir}, nil
 }
 
-// Jars is the folder of Hadoop's jars.
+// Jars returns the folder of Hadoop's jars.
 func (c Cache) Jars() string { return filepath.Join(c.Dir, "hadoop-"+Version) }
 
-// Python is the interpreter that a Spark line was installed for.
+// Python returns the interpreter that a Spark version was installed for.
 func (c Cache) Python(spark string) string {
 	return filepath.Join(c.venv(spark), "bin", "python3")
 }
 
-// SparkHome is the folder of a Spark line's jars, scripts and examples. It must have been fetched.
+// SparkHome returns the folder of a Spark version's jars, scripts and examples. It must have been fetched.
 func (c Cache) SparkHome(spark string) (string, error) {
 	pattern := filepath.Join(c.venv(spark), "lib", "python3*", "site-packages", "pyspark")
 	found, err := filepath.Glob(pattern)
@@ -78,7 +78,7 @@ func (c Cache) SparkHome(spark string) (string, error) {
 
 func (c Cache) venv(spark string) string { return filepath.Join(c.Dir, "spark-"+spark) }
 
-// Missing says in one line which tools the testbed needs and this machine does not have, or is "".
+// Missing says in one line which tools the testbed needs and this machine lacks; it is "" if there are none.
 func Missing() string {
 	var missing []string
 	for _, tool := range []string{"java", "mvn", "python3"} {
@@ -92,7 +92,7 @@ func Missing() string {
 	return "no " + strings.Join(missing, ", no ") + " (Debian has them as openjdk-17-jdk-headless, maven and python3-venv)"
 }
 
-// Fetched reports whether nothing needs to be fetched any more.
+// Fetched reports whether everything has been fetched.
 func (c Cache) Fetched() bool {
 	return !slices.ContainsFunc(append([]string{c.Jars()}, c.venvs()...), func(dir string) bool { return !complete(dir) })
 }
@@ -105,8 +105,8 @@ func (c Cache) venvs() []string {
 	return dirs
 }
 
-// Fetch brings what is not in the cache yet: Hadoop's jars with Maven, each Spark line from its Python
-// package with pip, all at the same time. About a gigabyte comes in the first time, nothing afterwards.
+// Fetch fetches what is not in the cache yet: Hadoop's jars with Maven and each Spark version from its Python package
+// with pip, all at the same time. The first fetch is about a gigabyte, later ones nothing.
 func (c Cache) Fetch(ctx context.Context) error {
 	if c.Fetched() {
 		return nil
@@ -130,7 +130,7 @@ func (c Cache) fetchJars(ctx context.Context) error {
 	return c.maven(ctx, "pom.xml", pom, c.Jars())
 }
 
-// maven copies the jars that a pom names, and those that they need, into a folder.
+// maven copies the jars that a pom names, and their dependencies, into a folder.
 func (c Cache) maven(ctx context.Context, name string, pom []byte, dir string, flags ...string) error {
 	file := filepath.Join(c.Dir, name)
 	if err := os.WriteFile(file, pom, 0o644); err != nil {
@@ -143,7 +143,7 @@ func (c Cache) maven(ctx context.Context, name string, pom []byte, dir string, f
 	return run(ctx, "mvn", append(args, flags...)...)
 }
 
-// The K-means example needs numpy. A package is hundreds of megabytes: what stalls is asked for again.
+// The K-means example needs numpy. A package is hundreds of megabytes: a stalled download is retried.
 func (c Cache) fetchSpark(ctx context.Context, spark string) error {
 	if err := run(ctx, "python3", "-m", "venv", c.venv(spark)); err != nil {
 		return err
@@ -159,8 +159,8 @@ func run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// once does the work that fills dir unless it was done to its end before. What an interrupted attempt
-// left is removed first.
+// once does the work that fills dir unless an earlier attempt completed it. It first removes what an interrupted
+// attempt left.
 func once(dir string, work func() error) error {
 	if complete(dir) {
 		return nil
@@ -181,7 +181,7 @@ func complete(dir string) bool {
 
 func marker(dir string) string { return dir + ".complete" }
 
-// inParallel runs all of the functions at once, waits for them and joins their errors.
+// inParallel runs all functions at once, waits for them and joins their errors.
 func inParallel(fs ...func() error) error {
 	errs := make([]error, len(fs))
 	var wg sync.WaitGroup

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// A Run is a client program: a job being submitted and watched, or a command of YARN's command line.
+// A Run is a client program: one that submits and watches a job, or a command of YARN's command line.
 type Run struct {
 	Name string
-	Log  string // the file its output is kept in, both streams
+	Log  string // the file that keeps its output, both streams
 
 	cmd    *exec.Cmd
 	mu     sync.Mutex
@@ -31,21 +31,21 @@ type Run struct {
 	cancel context.CancelFunc
 }
 
-// A Result is what a finished client program said.
+// A Result is the output of a finished client program.
 type Result struct {
 	App string // the last application it named, "" if none
 	Out string // its standard output
-	All string // both streams, in the order they came
+	All string // both streams, in the order of output
 }
 
 var (
 	applicationID = regexp.MustCompile(`(?:application|job)_\d+_\d+`)
-	// submitted is what YARN's client library logs, whoever uses it, when the ResourceManager has accepted
-	// an application. Jobs name their ids before.
+	// submitted matches what YARN's client library logs, in any program, when the ResourceManager has accepted an
+	// application. Jobs print their ids earlier.
 	submitted = regexp.MustCompile(`Submitted application (application_\d+_\d+)`)
 )
 
-// launch starts a client. It is killed, with all it started, when ctx ends.
+// launch starts a client. When ctx ends, the client and everything it started are killed.
 func (b *Testbed) launch(ctx context.Context, name string, env, line []string) (*Run, error) {
 	r := &Run{Name: name, ended: make(chan struct{})}
 	log, err := b.clientLog(r)
@@ -60,7 +60,7 @@ func (b *Testbed) launch(ctx context.Context, name string, env, line []string) (
 	r.cmd.Stderr = stream{r, append([]io.Writer{log, &r.all}, b.echoErr...)}
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	r.cmd.Cancel = func() error { return syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
-	r.cmd.WaitDelay = 5 * time.Second // for what still holds its output open
+	r.cmd.WaitDelay = 5 * time.Second // for processes that still hold its output open
 	if err := b.starter.start(r.cmd); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), log.Close())
 	}
@@ -75,7 +75,7 @@ func (b *Testbed) launch(ctx context.Context, name string, env, line []string) (
 	return r, nil
 }
 
-// clientLog makes the client's log, under a number that tells in which order clients came.
+// clientLog creates the client's log, with a number that gives the order in which clients started.
 func (b *Testbed) clientLog(r *Run) (*os.File, error) {
 	for {
 		r.Log = filepath.Join(b.dir("log"), fmt.Sprintf("client-%03d-%s.log", b.jobs.Add(1), r.Name))
@@ -86,7 +86,7 @@ func (b *Testbed) clientLog(r *Run) (*os.File, error) {
 	}
 }
 
-// A stream takes one of a client's output streams, for all who want it.
+// A stream copies one of a client's output streams to all who want it.
 type stream struct {
 	run *Run
 	to  []io.Writer
@@ -98,7 +98,7 @@ func (s stream) Write(p []byte) (int, error) {
 	return io.MultiWriter(s.to...).Write(p)
 }
 
-// Wait waits for the client's end. The error of one that failed has the last lines it printed.
+// Wait waits for the client to end. If it failed, the error has the last lines that it printed.
 func (r *Run) Wait() (Result, error) {
 	<-r.ended
 	r.cancel()
@@ -114,7 +114,7 @@ func (r *Run) Wait() (Result, error) {
 	return res, nil
 }
 
-// App returns the application that the client submitted, as soon as it was accepted.
+// App returns the application that the client submitted, as soon as it is accepted.
 func (r *Run) App(ctx context.Context) (string, error) {
 	for {
 		r.mu.Lock()
@@ -134,13 +134,13 @@ func (r *Run) App(ctx context.Context) (string, error) {
 	}
 }
 
-// Kill ends the client program, not what it submitted.
+// Kill ends the client program, but not what it submitted.
 func (r *Run) Kill() {
 	r.cancel()
 	<-r.ended
 }
 
-// clientJVM is a class of Hadoop with the cluster's configuration, as a short-lived client.
+// clientJVM returns the command line of a Hadoop class with the cluster's configuration, as a short-lived client.
 func (b *Testbed) clientJVM(main string, args ...string) []string {
 	return b.jvm(256, strings.Fields(thrifty), main, args...)
 }
@@ -166,7 +166,7 @@ func (b *Testbed) StartShell(ctx context.Context, args ...string) (*Run, error) 
 	return b.StartJava(ctx, "shell", "org.apache.hadoop.yarn.applications.distributedshell.Client", append([]string{"-jar", jar}, args...)...)
 }
 
-// StartSpark runs spark-submit of a Spark line.
+// StartSpark runs spark-submit of a Spark version.
 func (b *Testbed) StartSpark(ctx context.Context, spark string, args ...string) (*Run, error) {
 	home, err := b.Cache.SparkHome(spark)
 	if err != nil {
@@ -180,7 +180,7 @@ func (b *Testbed) StartSpark(ctx context.Context, spark string, args ...string) 
 	return b.launch(ctx, "spark", env, append([]string{filepath.Join(home, "bin", "spark-submit")}, args...))
 }
 
-// SparkExample is the path of one of a Spark line's Python examples: "pi.py".
+// SparkExample returns the path of one of a Spark version's Python examples, such as "pi.py".
 func (b *Testbed) SparkExample(spark, name string) (string, error) {
 	home, err := b.Cache.SparkHome(spark)
 	return filepath.Join(home, "examples", "src", "main", "python", name), err
@@ -192,7 +192,7 @@ var yarnClasses = map[string]string{
 	"node": "NodeCLI", "queue": "QueueCLI", "rmadmin": "RMAdminCLI", "logs": "LogsCLI", "top": "TopCLI", "cluster": "ClusterCLI",
 }
 
-// StartYarn runs a command of YARN's command line: "application", "-list".
+// StartYarn runs a command of YARN's command line, such as "application", "-list".
 func (b *Testbed) StartYarn(ctx context.Context, command string, args ...string) (*Run, error) {
 	class, ok := yarnClasses[command]
 	if !ok {
@@ -209,7 +209,7 @@ func (b *Testbed) Yarn(ctx context.Context, command string, args ...string) (Res
 	return Finish(b.StartYarn(ctx, command, args...))
 }
 
-// Finish waits for the end of what was started.
+// Finish waits for the end of a started client.
 func Finish(r *Run, err error) (Result, error) {
 	if err != nil {
 		return Result{}, err

@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// A command is a process to be started: a daemon of the testbed.
+// A command is a process to start: a daemon of the testbed.
 type command struct {
-	name string // of its log and of the file with its process number
+	name string // of its log and its pid file
 	args []string
 	env  []string
-	// onDeath is what it is sent when the program that started it dies without stopping the testbed.
+	// onDeath is the signal it gets if the program that started it dies without stopping the testbed.
 	onDeath syscall.Signal
 }
 
-// start starts a daemon. Its output goes to its log, behind what an earlier one of that name wrote.
+// start starts a daemon. Its output is appended to the log of that name.
 func (b *Testbed) start(c command) (err error) {
 	log, err := os.OpenFile(b.LogFile(c.name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -37,7 +37,7 @@ func (b *Testbed) start(c command) (err error) {
 	cmd.Dir = b.dir("log")
 	cmd.Stdout, cmd.Stderr = log, log
 	if b.lock != nil {
-		cmd.ExtraFiles = []*os.File{b.lock} // held for as long as a daemon lives
+		cmd.ExtraFiles = []*os.File{b.lock} // held as long as a daemon lives
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if !b.opt.Detached {
@@ -46,7 +46,7 @@ func (b *Testbed) start(c command) (err error) {
 	if err := b.starter.start(cmd); err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	go func() { _ = cmd.Wait() }() // how it ended is in its log; waiting keeps it from staying a zombie
+	go func() { _ = cmd.Wait() }() // its log says how it ended; waiting keeps it from staying a zombie
 	p, ok := pidOf(cmd.Process.Pid)
 	if !ok {
 		return b.died(c.name)
@@ -84,13 +84,13 @@ func (b *Testbed) pid(name string) (pid, error) {
 	return p, nil
 }
 
-// stop ends a daemon: with sig, and after grace with SIGKILL. It is no error when it has ended before.
+// stop ends a daemon: with sig, and after grace with SIGKILL. A daemon that has already ended is not an error.
 func (b *Testbed) stop(name string, sig syscall.Signal, grace time.Duration) error {
 	p, err := b.pid(name)
 	if err != nil {
 		return err
 	}
-	p.signalGroup(syscall.SIGCONT) // a stopped one would not see the other
+	p.signalGroup(syscall.SIGCONT) // a stopped process would not see the other signal
 	p.signalGroup(sig)
 	if !p.gone(grace) {
 		p.signalGroup(syscall.SIGKILL)
@@ -110,7 +110,7 @@ func (p pid) gone(within time.Duration) bool {
 	return true
 }
 
-// died returns an error when one of the daemons has ended, with the end of its log.
+// died returns an error if one of the daemons has ended, with the end of its log.
 func (b *Testbed) died(names ...string) error {
 	for _, name := range names {
 		if p, err := b.pid(name); err != nil || !p.alive() {
@@ -121,8 +121,7 @@ func (b *Testbed) died(names ...string) error {
 	return nil
 }
 
-// await asks until the answer is yes, at most for within. It fails early when one of the daemons it
-// depends on has ended.
+// await polls until yes returns true, for at most within. It fails early if one of the daemons it depends on has ended.
 func (b *Testbed) await(ctx context.Context, within time.Duration, what string, yes func(context.Context) bool, daemons ...string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%s: not within %v; see %s", what, within, b.dir("log")))
 	defer cancel()
@@ -137,9 +136,8 @@ func (b *Testbed) await(ctx context.Context, within time.Duration, what string, 
 	return nil
 }
 
-// A starter starts processes from one thread of the operating system, which lives until it is closed:
-// the signal for the death of a parent is sent at the end of the thread that started a process, and Go
-// ends threads when it likes.
+// A starter starts processes from one operating system thread, which lives until the starter is closed: the
+// parent-death signal is sent when the thread that started a process ends, and Go ends threads at will.
 type starter struct {
 	work chan func()
 	done chan struct{}
@@ -174,7 +172,7 @@ func lastLines(text []byte, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "")
 }
 
-// A DaemonStatus is what one of the testbed's daemons is doing.
+// A DaemonStatus is the state of one of the testbed's daemons.
 type DaemonStatus struct {
 	Name     string
 	Process  int
@@ -182,7 +180,7 @@ type DaemonStatus struct {
 	Resident int64 // bytes in RAM
 }
 
-// State is one word, or the memory in use.
+// State returns one word, or the memory in use.
 func (d DaemonStatus) State() string {
 	if !d.Alive {
 		return "gone"
@@ -190,7 +188,7 @@ func (d DaemonStatus) State() string {
 	return fmt.Sprintf("%d MiB", d.Resident>>20)
 }
 
-// Status returns all daemons that were started and not stopped.
+// Status returns the state of all daemons that were started and not stopped.
 func (b *Testbed) Status() []DaemonStatus {
 	var all []DaemonStatus
 	for _, name := range b.daemons() {

@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 )
 
-// SparkEvents is what a Spark application's own log says of its executors and tasks.
+// SparkEvents is what a Spark application's own log says about its executors and tasks.
 type SparkEvents struct {
-	Added   int            // executors that came
-	First   int64          // when the first of them did, in ms since 1970
-	Began   int64          // when the first task did, likewise
+	Added   int            // executors that started
+	First   int64          // when the first one started, in ms since 1970
+	Began   int64          // when the first task started, likewise
 	Peak    int            // most executors at one time
-	Removed map[string]int // executors that went before the end, by reason
-	// Runs counts how often each task succeeded, and Again how many started after they had succeeded.
+	Removed map[string]int // executors removed before the end, by reason
+	// Runs counts the successes of each task; Again counts the tasks that started again after they had succeeded.
 	Runs  map[SparkTask]int
 	Again int
 }
 
-// A SparkTask is one piece of one of an application's stages.
+// A SparkTask is one task of a stage of an application.
 type SparkTask struct{ Stage, Index int }
 
 // SparkEvents reads the event log of an application.
@@ -81,8 +81,8 @@ func (b *Testbed) KeepSparkEvents(app, dir string) error {
 	return os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o644)
 }
 
-// sparkLog is the file of the last attempt of an application; its name goes on where there were several, or it is not
-// finished.
+// sparkLog returns the file of an application's last attempt. The file's name has a suffix if there were several
+// attempts or the application has not finished.
 func (b *Testbed) sparkLog(app string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(b.dir("events"), app+"*"))
 	if err != nil {

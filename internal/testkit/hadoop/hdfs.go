@@ -23,7 +23,7 @@ func (b *Testbed) startNameNode() error {
 	})
 }
 
-// format gives the NameNode an empty file system. The first one made is kept: making it takes a JVM.
+// format gives the NameNode an empty file system. It keeps the first one made, because making one takes a JVM.
 func (b *Testbed) format(ctx context.Context) error {
 	kept := filepath.Join(b.Cache.Dir, "empty-hdfs-"+Version)
 	if !complete(kept) {
@@ -38,8 +38,8 @@ func (b *Testbed) format(ctx context.Context) error {
 
 func dataNode(n int) string { return fmt.Sprintf("datanode%d", n) }
 
-// startDataNode starts the DataNode of node n. The NameNode knows it by the address its call comes from,
-// always 127.0.0.1, and its port; the host name carries where its blocks are local.
+// startDataNode starts the DataNode of node n. The NameNode knows it by the address its call comes from, always
+// 127.0.0.1, and its port; the host name says where its blocks are local.
 func (b *Testbed) startDataNode(n int) error {
 	args := flagsD(Properties{
 		"dfs.datanode.data.dir":     filepath.Join(b.nodeDir(n), "hdfs"),
@@ -55,7 +55,7 @@ func (b *Testbed) startDataNode(n int) error {
 	})
 }
 
-// awaitHDFS waits until the file system can be written to, and makes the folders that clients expect.
+// awaitHDFS waits until the file system is writable, and creates the folders that clients expect.
 func (b *Testbed) awaitHDFS(ctx context.Context) error {
 	const state = "http://" + nameNodeWeb + "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
 	ready := func(ctx context.Context) bool {
@@ -83,13 +83,13 @@ func (b *Testbed) awaitHDFS(ctx context.Context) error {
 	return nil
 }
 
-// Put writes a file of HDFS; the folders above it are made.
+// Put writes a file in HDFS and creates the folders above it.
 func (b *Testbed) Put(ctx context.Context, file string, content []byte) error {
 	_, err := b.webHDFS(ctx, http.MethodPut, file, "CREATE&overwrite=true", content)
 	return err
 }
 
-// Cat returns the content of a file of HDFS.
+// Cat returns the content of a file in HDFS.
 func (b *Testbed) Cat(ctx context.Context, file string) ([]byte, error) {
 	return b.webHDFS(ctx, http.MethodGet, file, "OPEN", nil)
 }
@@ -128,7 +128,7 @@ func (b *Testbed) List(ctx context.Context, dir string) ([]string, error) {
 	return names, err
 }
 
-// A hdfsEntry is what a folder of HDFS holds.
+// A hdfsEntry is an entry of a folder in HDFS.
 type hdfsEntry struct {
 	Name string `json:"pathSuffix"`
 	Type string `json:"type"` // FILE or DIRECTORY
@@ -168,7 +168,7 @@ func (b *Testbed) walk(ctx context.Context, dir string, do func(file string) err
 	return nil
 }
 
-// webHDFS asks the NameNode over HTTP and follows it to a DataNode, with the content sent along.
+// webHDFS sends a request with the content to the NameNode over HTTP and follows the redirect to a DataNode.
 func (b *Testbed) webHDFS(ctx context.Context, method, file, op string, content []byte) ([]byte, error) {
 	u := url.URL{Scheme: "http", Host: nameNodeWeb, Path: "/webhdfs/v1" + file, RawQuery: "op=" + op + "&user.name=" + url.QueryEscape(b.user)}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(content))

@@ -16,27 +16,27 @@ type Task struct {
 	Type    string `json:"type"` // MAP or REDUCE
 	State   string `json:"state"`
 	Started int64  `json:"startTime"`  // ms since 1970
-	Ended   int64  `json:"finishTime"` // ms since 1970; 0 while it has not
+	Ended   int64  `json:"finishTime"` // ms since 1970; 0 if it has not ended
 	Attempt string `json:"successfulAttempt"`
 
-	Progress float64 `json:"progress"` // in percent, as its master was told last
+	Progress float64 `json:"progress"` // in percent, as last reported to its master
 }
 
-// A TaskAttempt is one run of a task.
+// A TaskAttempt is one attempt of a task.
 type TaskAttempt struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
 	Node  string `json:"nodeHttpAddress"`
 }
 
-// A MapReduceJob is how far a job is.
+// A MapReduceJob is the progress of a job.
 type MapReduceJob struct {
 	State         string `json:"state"`
 	MapsTotal     int    `json:"mapsTotal"`
 	MapsCompleted int    `json:"mapsCompleted"`
 }
 
-// Job is the name that MapReduce gives to an application.
+// Job returns the name that MapReduce gives to an application.
 func Job(app string) string { return strings.Replace(app, "application_", "job_", 1) }
 
 const (
@@ -44,7 +44,7 @@ const (
 	masterREST  = "http://" + RMWeb + "/proxy/%s/ws/v1/mapreduce/jobs/"
 )
 
-// Running asks a running job's own master, through the ResourceManager's proxy, how far it is.
+// Running asks a running job's own master for its progress, through the ResourceManager's proxy.
 func (b *Testbed) Running(ctx context.Context, app string) (MapReduceJob, error) {
 	var answer struct{ Job MapReduceJob }
 	err := getJSON(ctx, fmt.Sprintf(masterREST, app)+Job(app), &answer)
@@ -56,12 +56,12 @@ func (b *Testbed) RunningTasks(ctx context.Context, app string) ([]Task, error) 
 	return tasks(ctx, fmt.Sprintf(masterREST, app)+Job(app)+"/tasks")
 }
 
-// RunningAttempts asks a running job's own master for the runs of a task.
+// RunningAttempts asks a running job's own master for the attempts of a task.
 func (b *Testbed) RunningAttempts(ctx context.Context, app, task string) ([]TaskAttempt, error) {
 	return taskAttempts(ctx, fmt.Sprintf(masterREST, app)+Job(app)+"/tasks/"+task+"/attempts")
 }
 
-// Tasks returns a finished job's tasks, as the history server has them, which may take it a moment.
+// Tasks returns a finished job's tasks from the history server, which may need a moment to have them.
 func (b *Testbed) Tasks(ctx context.Context, app string) ([]Task, error) {
 	var all []Task
 	read := func(ctx context.Context) bool {
@@ -73,10 +73,10 @@ func (b *Testbed) Tasks(ctx context.Context, app string) ([]Task, error) {
 	return all, err
 }
 
-// KeepHistory copies what the history server has of a finished job to a folder of this machine: the .jhist file and
-// the job's configuration beside it.
+// KeepHistory copies the history server's files of a finished job to a folder of this machine: the .jhist file and the
+// job's configuration.
 func (b *Testbed) KeepHistory(ctx context.Context, app, dir string) error {
-	if _, err := b.Tasks(ctx, app); err != nil { // it has been moved to where it stays
+	if _, err := b.Tasks(ctx, app); err != nil { // it has been moved to its final place
 		return err
 	}
 	kept := 0
@@ -98,7 +98,7 @@ func (b *Testbed) KeepHistory(ctx context.Context, app, dir string) error {
 	return err
 }
 
-// TaskAttempts returns the runs of a finished job's task.
+// TaskAttempts returns the attempts of a finished job's task.
 func (b *Testbed) TaskAttempts(ctx context.Context, app, task string) ([]TaskAttempt, error) {
 	return taskAttempts(ctx, historyREST+Job(app)+"/tasks/"+task+"/attempts")
 }
@@ -119,7 +119,7 @@ func taskAttempts(ctx context.Context, address string) ([]TaskAttempt, error) {
 	return answer.TaskAttempts.TaskAttempt, err
 }
 
-// ContainerOutput returns what an application's containers wrote to a file, such as stdout, by container.
+// ContainerOutput returns what an application's containers wrote to a file such as stdout, by container.
 func (b *Testbed) ContainerOutput(app, file string) (map[string]string, error) {
 	out := map[string]string{}
 	for n := 1; n <= b.opt.Nodes; n++ {
@@ -138,8 +138,8 @@ func (b *Testbed) ContainerOutput(app, file string) (map[string]string, error) {
 	return out, nil
 }
 
-// SparkTasksDone asks a running Spark application's driver, through the ResourceManager's proxy, how many
-// tasks have succeeded.
+// SparkTasksDone asks a running Spark application's driver, through the ResourceManager's proxy, how many tasks have
+// succeeded.
 func (b *Testbed) SparkTasksDone(ctx context.Context, app string) (int, error) {
 	var stages []struct {
 		Complete int `json:"numCompleteTasks"`

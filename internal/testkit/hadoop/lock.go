@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// lockFile is one for the machine: a testbed's ports are fixed, so only one can run.
+// lockFile returns the one lock file of the machine: a testbed's ports are fixed, so only one can run.
 func lockFile() string { return filepath.Join(os.TempDir(), "heddle-testbed.lock") }
 
-// takeLock takes the machine's lock and waits for it at most wait. The lock belongs to the open file:
-// daemons inherit it, and it is free again when the last of them has ended, however that came about.
+// takeLock takes the machine's lock, waiting for it for at most wait. The lock belongs to the open file: daemons
+// inherit it, and it is free again when the last of them has ended, for whatever reason.
 func takeLock(ctx context.Context, dir string, wait time.Duration, log *slog.Logger) (*os.File, error) {
 	f, err := os.OpenFile(lockFile(), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Addr is the address that node n, from 1 on, has as a host.
+// Addr returns the host address of node n, counted from 1.
 func (b *Testbed) Addr(n int) string { return fmt.Sprintf("127.0.0.%d", n+1) }
 
-// NodeID is what YARN calls the NodeManager of node n.
+// NodeID returns YARN's id of the NodeManager of node n.
 func (b *Testbed) NodeID(n int) string { return b.Addr(n) + ":8041" }
 
-// NodeNumber is the n of a host or node id of YARN, 0 if it is none of the testbed's.
+// NodeNumber returns the n of a YARN host or node id, or 0 if it is not the testbed's.
 func (b *Testbed) NodeNumber(id string) int {
 	host, _, _ := strings.Cut(id, ":")
 	for n := 1; n <= b.opt.Nodes; n++ {
@@ -33,10 +33,10 @@ func nodeManager(n int) string { return fmt.Sprintf("nodemanager%d", n) }
 
 func (b *Testbed) nodeDir(n int) string { return b.dir(fmt.Sprintf("node%d", n)) }
 
-// ContainerLogs is the folder of what containers of node n printed: application, container, file.
+// ContainerLogs returns the folder of the output of node n's containers: application, container, file.
 func (b *Testbed) ContainerLogs(n int) string { return filepath.Join(b.nodeDir(n), "logs") }
 
-// startNodeManager starts the NodeManager of node n, with properties beside the testbed's own.
+// startNodeManager starts the NodeManager of node n, with properties in addition to the testbed's own.
 func (b *Testbed) startNodeManager(n int, more Properties) error {
 	local := filepath.Join(b.nodeDir(n), "local")
 	for _, dir := range []string{local, b.ContainerLogs(n)} {
@@ -58,13 +58,13 @@ func (b *Testbed) startNodeManager(n int, more Properties) error {
 	return b.start(command{
 		name: nodeManager(n),
 		args: b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.yarn.server.nodemanager.NodeManager", args...),
-		// Its containers are left to who starts the next testbed in this folder: asked to end them, it would wait for
-		// the ResourceManager, and one that is frozen would keep the machine's lock.
+		// Its containers are left for the next testbed that starts in this folder to end: asked to end them, the
+		// NodeManager would wait for the ResourceManager, and a frozen one would keep the machine's lock.
 		onDeath: syscall.SIGKILL,
 	})
 }
 
-// flagsD are the properties as arguments of Hadoop's programs.
+// flagsD returns the properties as arguments of Hadoop's programs.
 func flagsD(p Properties) []string {
 	var args []string
 	for name, value := range p {
@@ -73,20 +73,20 @@ func flagsD(p Properties) []string {
 	return args
 }
 
-// KillNode ends a NodeManager as a crash does. Its containers go on until somebody ends them.
+// KillNode ends a NodeManager as a crash does. Its containers go on until something ends them.
 func (b *Testbed) KillNode(n int) error { return b.stop(nodeManager(n), syscall.SIGKILL, 0) }
 
-// StopNode ends a NodeManager in order: it tells the ResourceManager and ends its containers.
+// StopNode ends a NodeManager in an orderly way: it tells the ResourceManager and ends its containers.
 func (b *Testbed) StopNode(n int) error {
 	return b.stop(nodeManager(n), syscall.SIGTERM, 20*time.Second)
 }
 
-// KillContainers ends the processes of all containers of a node that has no NodeManager any more, which
-// is what the crash of a machine does.
+// KillContainers ends the processes of all containers of a node whose NodeManager is gone, as the crash of a machine
+// does.
 func (b *Testbed) KillContainers(n int) { killIn(b.nodeDir(n)) }
 
-// StartNode starts a NodeManager that was stopped, with properties of its own beside the testbed's. It returns without
-// waiting for anything.
+// StartNode starts a NodeManager that was stopped, with properties in addition to the testbed's. It does not wait for
+// anything.
 func (b *Testbed) StartNode(n int, more Properties) error {
 	if p, err := b.pid(nodeManager(n)); err == nil && p.alive() {
 		return errors.New(nodeManager(n) + " runs already")
@@ -94,7 +94,7 @@ func (b *Testbed) StartNode(n int, more Properties) error {
 	return b.startNodeManager(n, more)
 }
 
-// Freeze makes a NodeManager stop answering, with its connections open; Thaw lets it go on.
+// Freeze makes a NodeManager stop answering with its connections open; Thaw lets it continue.
 func (b *Testbed) Freeze(n int) error { return b.signal(nodeManager(n), syscall.SIGSTOP) }
 
 // Thaw undoes Freeze.
@@ -109,7 +109,7 @@ func (b *Testbed) signal(name string, sig syscall.Signal) error {
 	return nil
 }
 
-// A NodeContainer is a container as its NodeManager has it.
+// A NodeContainer is a container as its NodeManager reports it.
 type NodeContainer struct {
 	ID       string `json:"id"`
 	State    string `json:"state"`
@@ -117,7 +117,7 @@ type NodeContainer struct {
 	Vcores   int    `json:"totalVCoresNeeded"`
 }
 
-// NodeContainers are the containers of node n, by its NodeManager's REST.
+// NodeContainers returns the containers of node n from its NodeManager's REST API.
 func (b *Testbed) NodeContainers(ctx context.Context, n int) ([]NodeContainer, error) {
 	var answer struct {
 		Containers struct {
@@ -137,12 +137,12 @@ func (b *Testbed) AwaitNodes(ctx context.Context) error {
 	return b.awaitNodes(ctx, 2*time.Minute, all)
 }
 
-// AwaitLiveNodes waits until all NodeManagers that live are active.
+// AwaitLiveNodes waits until all live NodeManagers are active.
 func (b *Testbed) AwaitLiveNodes(ctx context.Context) error {
 	return b.awaitNodes(ctx, 2*time.Minute, b.liveNodes())
 }
 
-// awaitNodes waits until so many NodeManagers are active.
+// awaitNodes waits until as many NodeManagers are active as there are names.
 func (b *Testbed) awaitNodes(ctx context.Context, within time.Duration, names []string) error {
 	yes := func(ctx context.Context) bool {
 		m, err := b.Metrics(ctx)
@@ -151,7 +151,7 @@ func (b *Testbed) awaitNodes(ctx context.Context, within time.Duration, names []
 	return b.await(ctx, within, fmt.Sprintf("%d active nodes", len(names)), yes, append(names, b.ownRM()...)...)
 }
 
-// ownRM names the ResourceManager that the testbed started, if it did.
+// ownRM returns the name of the ResourceManager if the testbed started it.
 func (b *Testbed) ownRM() []string {
 	if b.opt.RM == None {
 		return nil
@@ -171,7 +171,7 @@ func (b *Testbed) processesOf(app string, container ...string) (all []pid) {
 // ContainerProcesses counts the processes of an application's containers on all nodes.
 func (b *Testbed) ContainerProcesses(app string) int { return len(b.processesOf(app)) }
 
-// ContainerCommands are the command lines of one container's processes.
+// ContainerCommands returns the command lines of one container's processes.
 func (b *Testbed) ContainerCommands(app, container string) []string {
 	var all []string
 	for _, p := range b.processesOf(app, container) {
@@ -182,7 +182,7 @@ func (b *Testbed) ContainerCommands(app, container string) []string {
 	return all
 }
 
-// ContainerCPU is how much processor time the processes of one container that live have taken.
+// ContainerCPU returns the processor time used by the live processes of one container.
 func (b *Testbed) ContainerCPU(app, container string) (took time.Duration) {
 	for _, p := range b.processesOf(app, container) {
 		took += p.cpu()
@@ -190,8 +190,8 @@ func (b *Testbed) ContainerCPU(app, container string) (took time.Duration) {
 	return took
 }
 
-// SignalContainer sends a signal to the processes of one container, and returns how many there were. SIGKILL ends them as a
-// crash does.
+// SignalContainer sends a signal to the processes of one container and returns how many there were. SIGKILL ends them
+// as a crash does.
 func (b *Testbed) SignalContainer(app, container string, s syscall.Signal) int {
 	all := b.processesOf(app, container)
 	for _, p := range all {

@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// A pid names a process of this machine for as long as the machine is up: numbers are used again,
-// start times with them are not.
+// A pid identifies a process while the machine is up: process numbers are reused, but not together with the same start
+// time.
 type pid struct {
 	N     int
-	Start string // clock ticks since the machine started, as /proc has it
+	Start string // clock ticks since the machine started, as in /proc
 }
 
-// pidOf returns the name of the process that has a number now, and false where there is none or only
-// what is left of one.
+// pidOf returns the pid of the process that has a number now, and false if there is none or only a zombie.
 func pidOf(n int) (pid, bool) {
 	fields, ok := statFields(n)
 	if !ok || fields[0] == "Z" {
@@ -26,7 +25,7 @@ func pidOf(n int) (pid, bool) {
 	return pid{n, fields[19]}, true
 }
 
-// statFields are the fields of a process after its name, which may hold spaces: the state is the first.
+// statFields returns the fields after a process's name, which may contain spaces; the first is the state.
 func statFields(n int) ([]string, bool) {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(n), "stat"))
 	if err != nil {
@@ -41,15 +40,15 @@ func (p pid) alive() bool {
 	return ok && now == p
 }
 
-// signalGroup sends a signal to the process's group, if the process is still the one it was.
+// signalGroup sends a signal to the process's group, if the process is still the same.
 func (p pid) signalGroup(sig syscall.Signal) {
 	if p.alive() {
 		_ = syscall.Kill(-p.N, sig) // it may have ended between the two
 	}
 }
 
-// processesIn returns the processes whose working folder is dir or below it. Containers run in folders
-// below their NodeManager's, so this finds them when their NodeManager is gone and cannot be asked.
+// processesIn returns the processes whose working folder is dir or below it. Containers run in folders below their
+// NodeManager's, so this finds them when their NodeManager is gone and cannot be asked.
 func processesIn(dir string) []pid {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -80,7 +79,7 @@ func killIn(dir string) {
 	}
 }
 
-// Resident is the memory of a process that is in RAM, in bytes; 0 when it is gone.
+// Resident returns the memory of a process that is in RAM, in bytes, or 0 if the process is gone.
 func Resident(process int) int64 {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process), "status"))
 	if err != nil {
@@ -98,10 +97,11 @@ func Resident(process int) int64 {
 	return 0
 }
 
-// ticks is how many parts of a second processor time is counted in (USER_HZ, which Linux has at 100 everywhere).
+// ticks is the number of ticks per second in which processor time is counted (USER_HZ, which is 100 on Linux
+// everywhere).
 const ticks = 100
 
-// cpu is how much processor time a process has taken, 0 where it is gone.
+// cpu returns the processor time that a process has used, or 0 if it is gone.
 func (p pid) cpu() time.Duration {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.N), "stat"))
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// restWithin bounds one answer of a server.
+// restWithin is the time limit for one answer of a server.
 const restWithin = 10 * time.Second
 
-// An App is what a test wants to know of an application, by YARN's REST names.
+// An App is what tests need to know about an application, under YARN's REST names.
 type App struct {
 	ID                string `json:"id"`
 	User              string `json:"user"`
@@ -27,14 +27,14 @@ type App struct {
 	FinalStatus       string `json:"finalStatus"`
 	Diagnostics       string `json:"diagnostics"`
 	Started           int64  `json:"startedTime"`  // ms since 1970: when it was submitted
-	Finished          int64  `json:"finishedTime"` // ms since 1970; 0 while it is not
+	Finished          int64  `json:"finishedTime"` // ms since 1970; 0 if it has not finished
 	RunningContainers int    `json:"runningContainers"`
 }
 
 // Elapsed is the time from submission to the end.
 func (a App) Elapsed() time.Duration { return time.Duration(a.Finished-a.Started) * time.Millisecond }
 
-// An Attempt is one run of an application's master.
+// An Attempt is one attempt of an application: one run of its ApplicationMaster.
 type Attempt struct {
 	ID        int    `json:"id"`
 	Node      string `json:"nodeId"`
@@ -60,17 +60,17 @@ type Metrics struct {
 	AllocatedMB         int64 `json:"allocatedMB"`
 }
 
-// Get asks the ResourceManager for /ws/v1/cluster/path and decodes the answer into it, unless that is nil.
+// Get asks the ResourceManager for /ws/v1/cluster/path and decodes the answer into a value, unless that is nil.
 func (b *Testbed) Get(ctx context.Context, path string, into any) error {
 	return getJSON(ctx, "http://"+RMWeb+"/ws/v1/cluster/"+path, into)
 }
 
-// Heddle asks heddle rm for what stock has not, at /ws/v1/heddle/path.
+// Heddle asks heddle rm for what the stock ResourceManager does not have, at /ws/v1/heddle/path.
 func (b *Testbed) Heddle(ctx context.Context, path string, into any) error {
 	return getJSON(ctx, "http://"+RMWeb+"/ws/v1/heddle/"+path, into)
 }
 
-// Counters are the values of one of Heddle's metrics, by one of its labels.
+// Counters returns the values of one of Heddle's metrics by one of its labels.
 func (b *Testbed) Counters(ctx context.Context, name, label string) (map[string]float64, error) {
 	at := "http://" + RMWeb + "/metrics"
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
@@ -101,7 +101,7 @@ func (b *Testbed) Counters(ctx context.Context, name, label string) (map[string]
 	return values, nil
 }
 
-// ContainerMB is how much memory the NodeManager of node n takes a container to have, in MiB.
+// ContainerMB returns a container's memory in MiB according to the NodeManager of node n.
 func (b *Testbed) ContainerMB(ctx context.Context, n int, container string) (int64, error) {
 	var answer struct {
 		Container struct {
@@ -128,7 +128,7 @@ func (b *Testbed) App(ctx context.Context, id string) (App, error) {
 	return answer.App, err
 }
 
-// Ended waits until the ResourceManager knows that an application is over. One that did not succeed is an error.
+// Ended waits until the ResourceManager reports the end of an application. It returns an error if that did not succeed.
 func (b *Testbed) Ended(ctx context.Context, id string) (App, error) {
 	for {
 		app, err := b.App(ctx, id)

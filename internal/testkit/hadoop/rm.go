@@ -26,7 +26,7 @@ func (b *Testbed) prepareRM(ctx context.Context) error {
 	return b.save()
 }
 
-// moduleRoot is the nearest folder, from the working folder up, that has a go.mod.
+// moduleRoot returns the nearest folder, from the working folder up, that has a go.mod.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -61,8 +61,8 @@ func (b *Testbed) startRM() error {
 	return b.start(c)
 }
 
-// awaitRM waits until the ResourceManager answers and has all of the NodeManagers that live. It returns the
-// time until the first answer over REST.
+// awaitRM waits until the ResourceManager answers and all live NodeManagers are registered with it. It returns the time
+// until the first answer over REST.
 func (b *Testbed) awaitRM(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	for b.Get(ctx, "info", nil) != nil {
@@ -73,7 +73,7 @@ func (b *Testbed) awaitRM(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), b.awaitNodes(ctx, startWithin, b.liveNodes())
 }
 
-// liveNodes are the names of the NodeManagers that live.
+// liveNodes returns the names of the live NodeManagers.
 func (b *Testbed) liveNodes() (names []string) {
 	for n := 1; n <= b.opt.Nodes; n++ {
 		if p, err := b.pid(nodeManager(n)); err == nil && p.alive() {
@@ -83,9 +83,9 @@ func (b *Testbed) liveNodes() (names []string) {
 	return names
 }
 
-// UseRM stops the ResourceManager and starts another one, or the same with other settings, that knows
-// nothing of applications before it. The NodeManagers stay and register with it. Only the fields RM,
-// Profile, Set, Agents, Binary, Recovery, Site and Scheduler of the options count. It returns what RestartRM does.
+// UseRM stops the ResourceManager and starts another one, or the same with other settings, that does not know earlier
+// applications. The NodeManagers stay and register with it. Of the options, only the fields RM, Profile, Set, Agents,
+// Binary, Recovery, Site and Scheduler count. It returns what RestartRM returns.
 func (b *Testbed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 	if err := b.stopRM(); err != nil {
 		return 0, err
@@ -116,8 +116,8 @@ func (b *Testbed) stopRM() error {
 // KillRM ends the ResourceManager as a crash does, with no time to do anything.
 func (b *Testbed) KillRM() error { return b.stop(resourceManager, syscall.SIGKILL, 0) }
 
-// RestartRM starts the stopped ResourceManager on the state that the last one left, and returns when all
-// nodes that live are there again, with the time from its start to its first answer over REST.
+// RestartRM starts the stopped ResourceManager on the state that the last one left, and returns when all live nodes are
+// back. It returns the time from the start to the first answer over REST.
 func (b *Testbed) RestartRM(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -127,7 +127,7 @@ func (b *Testbed) RestartRM(ctx context.Context) (time.Duration, error) {
 	return b.awaitRM(ctx)
 }
 
-// ResidentRM is the ResourceManager's memory in RAM, in bytes.
+// ResidentRM returns the ResourceManager's memory in RAM, in bytes.
 func (b *Testbed) ResidentRM() (int64, error) {
 	p, err := b.pid(resourceManager)
 	if err != nil {
@@ -136,5 +136,5 @@ func (b *Testbed) ResidentRM() (int64, error) {
 	return Resident(p.N), nil
 }
 
-// Describe names the ResourceManager and its profile: "heddle fair".
+// Describe returns the names of the ResourceManager and its profile, such as "heddle fair".
 func (b *Testbed) Describe() string { return strings.Join([]string{b.opt.RM, b.opt.Profile}, " ") }

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Properties are what a Hadoop configuration file holds.
+// Properties are the properties of a Hadoop configuration file.
 type Properties map[string]string
 
-// writeXML writes the properties as Hadoop reads them, in order of their names.
+// writeXML writes the properties in Hadoop's format, in order of their names.
 func (p Properties) writeXML(file string) error {
 	type property struct {
 		Name  string `xml:"name"`
@@ -34,11 +34,11 @@ func (p Properties) writeXML(file string) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// The flags of short-lived JVMs on a small machine: the optimising compiler and parallel collectors cost
-// more time here than they save.
+// The flags of short-lived JVMs on a small machine: here the optimising compiler and parallel collectors cost more time
+// than they save.
 const thrifty = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
-// writeConf writes all of the cluster's configuration, for the servers, containers and clients alike.
+// writeConf writes the whole configuration of the cluster, for servers, containers and clients alike.
 func (b *Testbed) writeConf() error {
 	for _, dir := range []string{b.Conf(), b.dir("web/webapps/hdfs"), b.dir("web/webapps/datanode"), b.dir("events")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -85,7 +85,7 @@ func (b *Testbed) hdfsSite() Properties {
 		"dfs.namenode.http-address":             nameNodeWeb,
 		"dfs.namenode.secondary.http-address":   "127.0.0.1:0",
 		"dfs.namenode.fs-limits.min-block-size": "1048576",
-		// Addresses of 127.0.0.0/8 have no names.
+		// Addresses in 127.0.0.0/8 have no names.
 		"dfs.namenode.datanode.registration.ip-hostname-check": "false",
 		// A file system without files needs no time to find its blocks.
 		"dfs.namenode.safemode.extension": "0",
@@ -112,7 +112,7 @@ func (b *Testbed) yarnSite() Properties {
 		"yarn.nodemanager.aux-services":                                                 "mapreduce_shuffle",
 		"yarn.nodemanager.aux-services.mapreduce_shuffle.class":                         "org.apache.hadoop.mapred.ShuffleHandler",
 		"yarn.nodemanager.vmem-check-enabled":                                           "false",
-		"yarn.nodemanager.delete.debug-delay-sec":                                       "3600", // what containers printed is read from there
+		"yarn.nodemanager.delete.debug-delay-sec":                                       "3600", // tests read the containers' output from there
 		"yarn.nodemanager.container-localizer.java.opts":                                "-Xmx128m " + thrifty,
 		"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
 		// A master does not end before it has given up on the nodes of its containers.
@@ -130,7 +130,7 @@ func (b *Testbed) yarnSite() Properties {
 	return p
 }
 
-// schedulerClass is the class that has the configuration a profile reads: heddle's own read YARN's
+// schedulerClass returns the scheduler class whose configuration a profile reads: Heddle's own profiles read YARN's
 // capacity queues.
 func schedulerClass(profile string) string {
 	const pkg = "org.apache.hadoop.yarn.server.resourcemanager.scheduler."
@@ -146,7 +146,7 @@ func (b *Testbed) mapredSite() Properties {
 		"mapreduce.application.classpath":     b.classPath(),
 		"mapreduce.jobhistory.address":        historyRPC,
 		"mapreduce.jobhistory.webapp.address": historyWeb,
-		// The history server looks for finished jobs when it is asked for one, and at this interval.
+		// The history server looks for finished jobs when asked for one, and at this interval.
 		"mapreduce.jobhistory.move.interval-ms":         "2000",
 		"yarn.app.mapreduce.am.staging-dir":             "/staging",
 		"yarn.app.mapreduce.am.resource.mb":             "512",
@@ -158,13 +158,13 @@ func (b *Testbed) mapredSite() Properties {
 		"mapreduce.task.io.sort.mb":                     "64",
 		"mapreduce.client.completion.pollinterval":      "500",
 		"mapreduce.client.progressmonitor.pollinterval": "500",
-		// A second copy of a slow task would make the number of attempts a matter of luck.
+		// A speculative copy of a slow task would make the number of attempts a matter of luck.
 		"mapreduce.map.speculative":    "false",
 		"mapreduce.reduce.speculative": "false",
 	}
 }
 
-// mastersLimit is the part of a queue that masters may hold.
+// mastersLimit is the property for the part of a queue that masters may hold.
 const mastersLimit = "yarn.scheduler.capacity.maximum-am-resource-percent"
 
 func (b *Testbed) capacityScheduler() Properties {
@@ -180,8 +180,8 @@ func (b *Testbed) capacityScheduler() Properties {
 	return p
 }
 
-// fairScheduler has the same limit of masters as the CapacityScheduler. Without placement rules of its own the FairScheduler
-// makes a queue of each user below root, and the user called root gets root itself, which is no leaf.
+// fairScheduler sets the same limit for masters as the CapacityScheduler has. Without placement rules the FairScheduler
+// creates a queue below root for each user, and the user called root gets root itself, which is not a leaf.
 func (b *Testbed) fairScheduler() string {
 	return fmt.Sprintf(`<allocations>
   <queue name="default">
@@ -204,8 +204,8 @@ log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
 `
 
-// writeSpark writes the defaults of a Spark line. Its jars are used where they lie: every container runs
-// on this machine, and copying them into each would be most of a short job.
+// writeSpark writes the defaults of a Spark version. Its jars are used in place: every container runs on this machine,
+// and copying them into each container would take most of a short job's time.
 func (b *Testbed) writeSpark(spark string) error {
 	home, err := b.Cache.SparkHome(spark)
 	if err != nil {
@@ -223,7 +223,7 @@ func (b *Testbed) writeSpark(spark string) error {
 		"spark.executor.memoryOverhead":          "256m",
 		"spark.executor.instances":               "2",
 		"spark.executor.extraJavaOptions":        thrifty,
-		"spark.executorEnv.SPARK_LOCAL_IP":       rmHost, // or they take the machine's outer address
+		"spark.executorEnv.SPARK_LOCAL_IP":       rmHost, // otherwise they take the machine's external address
 		"spark.yarn.appMasterEnv.SPARK_LOCAL_IP": rmHost,
 		"spark.yarn.appMasterEnv.PYSPARK_PYTHON": b.Cache.Python(spark),
 		"spark.ui.showConsoleProgress":           "false",
@@ -246,16 +246,16 @@ func (b *Testbed) writeSpark(spark string) error {
 
 func (b *Testbed) sparkConf(spark string) string { return b.dir("conf-spark-" + spark) }
 
-// classPath is what servers, containers and clients of Hadoop run with.
+// classPath returns the class path of Hadoop's servers, containers and clients.
 func (b *Testbed) classPath() string { return b.Conf() + "," + filepath.Join(b.Cache.Jars(), "*") }
 
-// jvm is the command line of one of Hadoop's classes.
+// jvm returns the command line of a Hadoop class.
 func (b *Testbed) jvm(heapMB int, flags []string, main string, args ...string) []string {
 	flags = append([]string{"-Dhadoop.home.dir=" + b.Dir, "-Dhadoop.log.dir=" + b.dir("log"), "-Dyarn.log.dir=" + b.dir("log")}, flags...)
 	return jvm(b.java, heapMB, flags, []string{b.Conf(), b.dir("web"), filepath.Join(b.Cache.Jars(), "*")}, main, args...)
 }
 
-// jvm is the command line of a class of Hadoop's on any class path.
+// jvm returns the command line of a Hadoop class on any class path.
 func jvm(java string, heapMB int, flags, classPath []string, main string, args ...string) []string {
 	line := []string{java, fmt.Sprintf("-Xmx%dm", heapMB), "-Djava.net.preferIPv4Stack=true"}
 	for _, name := range opened {
@@ -265,7 +265,7 @@ func jvm(java string, heapMB int, flags, classPath []string, main string, args .
 	return append(append(line, "-cp", strings.Join(classPath, ":"), main), args...)
 }
 
-// opened are the packages that Hadoop reflects into and Java closes since version 17.
+// opened are the packages that Hadoop reflects into and that Java closes since version 17.
 var opened = []string{
 	"java.io", "java.lang", "java.lang.reflect", "java.math", "java.net", "java.nio", "java.text", "java.util",
 	"java.util.concurrent", "java.util.zip", "sun.nio.ch", "sun.security.util", "sun.security.x509",

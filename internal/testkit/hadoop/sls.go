@@ -18,31 +18,30 @@ import (
 //go:embed sls.pom.xml
 var loadSimulatorPom []byte
 
-// What a run of the load simulator has where nothing else is said: the sizes of its nodes, and how often
-// nodes and masters beat.
+// The load simulator's defaults: the size of its nodes, and the heartbeat interval of nodes and masters.
 const (
 	loadNodeMB     = 8192
 	loadNodeVcores = 8
 	loadBeat       = 1000 // ms
 )
 
-// A LoadSimulation is one run of Hadoop's Scheduler Load Simulator: a real ResourceManager with its real
-// scheduler, and nodes and masters that are simulated in wall-clock time. Nodes have 8192 MiB and 8 vcores.
+// A LoadSimulation is one run of Hadoop's Scheduler Load Simulator: a real ResourceManager with its real scheduler, and
+// nodes and masters that are simulated in wall-clock time. Nodes have 8192 MiB and 8 vcores.
 type LoadSimulation struct {
 	Cache   Cache  // what [Cache.FetchLoadSimulator] fetched
-	Dir     string // all that is written goes there; it is emptied first
-	Conf    string // the folder whose XML files are the configuration beside the simulator's own
+	Dir     string // all output goes there; it is emptied first
+	Conf    string // the folder whose XML files are added to the simulator's own configuration
 	Jobs    string // the trace of the jobs, in the simulator's own format with every value a string
 	Nodes   string // the list of the nodes, by address
 	Profile string // capacity or fair
 }
 
-// LogFile is where the simulator's output goes, and with it the ResourceManager's log.
+// LogFile returns the file for the output of the simulator, which includes the ResourceManager's log.
 func (l *LoadSimulation) LogFile() string { return filepath.Join(l.Dir, "log") }
 
-// Run runs the simulation. It calls line with each line of the ResourceManager's log and stops when that
-// says that it has seen enough: with its metrics off the simulator does not end by itself. An error of line
-// ends the simulation too, and is returned.
+// Run runs the simulation. It calls line with each line of the ResourceManager's log and stops when line says that it
+// has seen enough: with its metrics off, the simulator does not end by itself. An error from line also ends the
+// simulation and is returned.
 func (l *LoadSimulation) Run(ctx context.Context, line func(text string) (enough bool, err error)) error {
 	if err := errors.Join(os.RemoveAll(l.Dir), os.MkdirAll(filepath.Join(l.Dir, "out"), 0o755)); err != nil {
 		return err
@@ -82,8 +81,7 @@ func (l *LoadSimulation) Run(ctx context.Context, line func(text string) (enough
 	}
 }
 
-// follow copies what a program prints to a log and shows it to line, until that has seen enough or the
-// program prints no more.
+// follow copies a program's output to a log and passes it to line, until line has seen enough or the output ends.
 func follow(out io.Reader, log io.Writer, line func(text string) (bool, error)) (enough bool, err error) {
 	for s := bufio.NewReader(out); !enough && err == nil; {
 		text, end := s.ReadString('\n')
@@ -130,7 +128,7 @@ func (l *LoadSimulation) writeConf() error {
 	return l.site().writeXML(filepath.Join(l.conf(), "sls-runner.xml"))
 }
 
-// site is what the simulator reads for itself and for its ResourceManager, whose ports nobody needs to know.
+// site returns the properties of the simulator and of its ResourceManager, whose ports nobody needs to know.
 func (l *LoadSimulation) site() Properties {
 	p := Properties{
 		"yarn.resourcemanager.scheduler.class": schedulerClass(l.Profile),
@@ -140,7 +138,7 @@ func (l *LoadSimulation) site() Properties {
 		"yarn.sls.nm.vcores":                   fmt.Sprint(loadNodeVcores),
 		"yarn.sls.nm.heartbeat.interval.ms":    fmt.Sprint(loadBeat),
 		"yarn.sls.am.heartbeat.interval.ms":    fmt.Sprint(loadBeat),
-		// With them the simulator loses jobs under the FairScheduler.
+		// With metrics on, the simulator loses jobs under the FairScheduler.
 		"yarn.sls.metrics.switch": "false",
 	}
 	for _, service := range []string{"", "scheduler.", "resource-tracker.", "admin.", "webapp."} {
@@ -149,8 +147,8 @@ func (l *LoadSimulation) site() Properties {
 	return p
 }
 
-// FetchLoadSimulator brings what the load simulator needs and the cache does not have yet: Hadoop's jars and
-// the simulator's with Maven, and a class of it that is compiled anew.
+// FetchLoadSimulator fetches what the load simulator needs and the cache does not have yet: Hadoop's jars and the
+// simulator's with Maven, and one of its classes, which is recompiled.
 func (c Cache) FetchLoadSimulator(ctx context.Context) error {
 	for _, tool := range []string{"java", "javac", "mvn"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -174,8 +172,8 @@ func (c Cache) loadSimulator() string { return filepath.Join(c.Dir, "sls-"+Versi
 // The class of the load simulator that reads traces.
 const traceReader = "org/apache/hadoop/yarn/sls/AMRunner.java"
 
-// mendLoadSimulator compiles the class that reads traces from its source, with one declaration widened, so that
-// it is found before the one in the jar.
+// mendLoadSimulator compiles the class that reads traces from its source, with one declaration widened. The compiled
+// class is found before the one in the jar.
 func (c Cache) mendLoadSimulator(ctx context.Context) (err error) {
 	dir := c.loadSimulator()
 	jar, err := zip.OpenReader(filepath.Join(dir, "hadoop-sls-"+Version+"-sources.jar"))
@@ -202,8 +200,8 @@ func (c Cache) mendLoadSimulator(ctx context.Context) (err error) {
 	return run(ctx, "javac", "-nowarn", "-proc:none", "-cp", classPath, "-d", filepath.Join(dir, "classes"), file)
 }
 
-// widen lets the members of a job in a trace be of any type. The class declares all of them strings, and gives
-// a job up at its list of tasks.
+// widen lets the members of a job in a trace have any type. The class declares all of them as strings, and fails on a
+// job's list of tasks.
 func widen(source []byte) ([]byte, error) {
 	declared, wider := []byte("(Map.class, String.class, String.class)"), []byte("(Map.class, String.class, Object.class)")
 	if n := bytes.Count(source, declared); n != 1 {

@@ -22,7 +22,7 @@ func TestWiden(t *testing.T) {
 	}
 }
 
-// loadSimulation is one whose simulator is a shell script.
+// loadSimulation returns a simulation whose simulator is a shell script.
 func loadSimulation(t *testing.T, script string) *LoadSimulation {
 	t.Helper()
 	bin, conf := t.TempDir(), t.TempDir()

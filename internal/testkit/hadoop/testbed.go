@@ -1,9 +1,9 @@
-// Package hadoop runs a real Hadoop cluster on this machine for tests: HDFS, NodeManagers at addresses of
-// their own, job history, and Heddle's ResourceManager or the stock one; it runs MapReduce and Spark jobs
-// and YARN's command line on it, and reads what they left.
+// Package hadoop runs a real Hadoop cluster on this machine for tests: HDFS, NodeManagers at addresses of their own,
+// job history, and Heddle's ResourceManager or the stock one. It runs MapReduce and Spark jobs and YARN's command line
+// on it, and reads their results.
 //
-// It knows how the programs are configured, started and stopped, and nothing of what a test expects of
-// them. It fetches Hadoop with Maven and Spark with pip, and nothing else.
+// It knows how the programs are configured, started and stopped, but not what a test expects of them. It fetches Hadoop
+// with Maven and Spark with pip, and nothing else.
 package hadoop
 
 import (
@@ -22,14 +22,14 @@ import (
 	"time"
 )
 
-// The ResourceManagers a testbed can have.
+// The ResourceManagers that a testbed can have.
 const (
 	Heddle = "heddle" // this project's
 	Stock  = "stock"  // Hadoop's
-	None   = "none"   // somebody else starts one, with the testbed's configuration
+	None   = "none"   // started by someone else, with the testbed's configuration
 )
 
-// Where the testbed's servers listen. They are YARN's own defaults where it has one.
+// The addresses of the testbed's servers. They are YARN's own defaults where YARN has one.
 const (
 	rmHost      = "127.0.0.1"
 	RMWeb       = rmHost + ":8088" // the ResourceManager's pages and REST
@@ -39,29 +39,29 @@ const (
 	historyWeb  = "127.0.0.1:19888"
 )
 
-// maxNodes is how many NodeManagers and DataNodes there are ports for.
+// maxNodes is the most NodeManagers and DataNodes: there are ports for that many.
 const maxNodes = 9
 
-// startWithin is how long the whole testbed may take to come up, on a machine that does much else.
+// startWithin is how long the whole testbed may take to come up on a busy machine.
 const startWithin = 3 * time.Minute
 
-// Options say what kind of testbed is wanted. The zero value of a field is its default.
+// Options configure a testbed. The zero value of a field selects its default.
 type Options struct {
 	Dir        string            // everything is written there; it is emptied first. Default: "run" in the cache
 	RM         string            // Heddle (the default), Stock or None
-	Profile    string            // capacity (the default), fair, or one that Heddle has
-	Set        []string          // changes of Heddle's profile, slot.kind=policy
+	Profile    string            // capacity (the default), fair, or another profile of Heddle
+	Set        []string          // changes to Heddle's profile, slot.kind=policy
 	Agents     bool              // Heddle listens for node agents, at AgentsAt
-	Binary     string            // the heddle program; default: it is built
+	Binary     string            // the heddle program; default: a fresh build
 	Nodes      int               // NodeManagers and DataNodes; default 3
 	NodeMB     int               // memory of each NodeManager in MiB; default 4096
 	NodeVcores int               // default 8
 	Recovery   bool              // the stock ResourceManager keeps its state in files (Heddle always does)
-	Site       map[string]string // properties of yarn-site.xml beside the testbed's own
-	Scheduler  map[string]string // of capacity-scheduler.xml, likewise; the masters' limit there is the FairScheduler's too
+	Site       map[string]string // properties of yarn-site.xml in addition to the testbed's own
+	Scheduler  map[string]string // of capacity-scheduler.xml, likewise; its limit for masters is the FairScheduler's too
 	Detached   bool              // the daemons outlive the program that starts them
 	LockWait   time.Duration     // how long to wait for another testbed on this machine to stop
-	Log        *slog.Logger      `json:"-"` // default: nowhere
+	Log        *slog.Logger      `json:"-"` // default: discard
 }
 
 func (o *Options) complete(c Cache) error {
@@ -72,7 +72,7 @@ func (o *Options) complete(c Cache) error {
 	if err != nil {
 		return err
 	}
-	// The system names the folders of processes by what links lead to.
+	// The system reports the working folders of processes with links resolved.
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func orDefault(n, otherwise int) int {
 	return n
 }
 
-// A Testbed is a running cluster. Its methods may be called at the same time, except those that stop, start
-// or change the ResourceManager, a node or the testbed itself.
+// A Testbed is a running cluster. Its methods may be called concurrently, except those that stop, start or change the
+// ResourceManager, a node or the testbed itself.
 type Testbed struct {
 	Dir   string
 	Cache Cache
@@ -120,13 +120,13 @@ type Testbed struct {
 	java    string
 	lock    *os.File
 	starter *starter
-	jobs    atomic.Int64 // numbers the logs of clients
+	jobs    atomic.Int64 // numbers the clients' logs
 	echoOut []io.Writer
 	echoErr []io.Writer
 }
 
-// Start starts a testbed and returns when all of it answers. Only one runs on a machine at a time. Nothing is
-// left running after an error, nor, unless the options say so, when the program ends without Stop.
+// Start starts a testbed and returns when all of it answers. Only one can run on a machine at a time. Nothing is left
+// running after an error, nor, unless the options say so, if the program ends without Stop.
 func Start(ctx context.Context, o Options) (*Testbed, error) {
 	cache, err := OpenCache()
 	if err != nil {
@@ -154,7 +154,7 @@ func Start(ctx context.Context, o Options) (*Testbed, error) {
 	return b, err
 }
 
-// Open returns the testbed that was started in a folder and is perhaps still running.
+// Open returns the testbed that was started in a folder; it may have stopped since.
 func Open(dir string) (*Testbed, error) {
 	cache, err := OpenCache()
 	if err != nil {
@@ -192,25 +192,25 @@ func newTestbed(cache Cache, o Options) (*Testbed, error) {
 	return &Testbed{Dir: o.Dir, Cache: cache, opt: o, user: me.Username, java: java, starter: newStarter()}, nil
 }
 
-// Echo makes what clients print from now on go to these too.
+// Echo copies what clients print from now on to these writers too.
 func (b *Testbed) Echo(stdout, stderr io.Writer) {
 	b.echoOut, b.echoErr = []io.Writer{stdout}, []io.Writer{stderr}
 }
 
-// Conf is the folder of the configuration files, what HADOOP_CONF_DIR is set to.
+// Conf returns the folder of the configuration files, the value of HADOOP_CONF_DIR.
 func (b *Testbed) Conf() string { return b.dir("conf") }
 
-// LogFile is where a daemon's output goes: namenode, datanode1, nodemanager1, historyserver or
+// LogFile returns the file for a daemon's output. The daemon is namenode, datanode1, nodemanager1, historyserver or
 // resourcemanager.
 func (b *Testbed) LogFile(daemon string) string { return filepath.Join(b.dir("log"), daemon+".log") }
 
-// Options returns how the testbed runs now, with its defaults filled in.
+// Options returns the current options, with defaults filled in.
 func (b *Testbed) Options() Options { return b.opt }
 
 func (b *Testbed) dir(name string) string { return filepath.Join(b.Dir, name) }
 
-// up empties the folder and starts everything at the same time: each daemon asks for the others until
-// they answer.
+// up empties the folder and starts everything at the same time: each daemon keeps asking for the others until they
+// answer.
 func (b *Testbed) up(ctx context.Context) error {
 	if err := b.Cache.Fetch(ctx); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (b *Testbed) up(ctx context.Context) error {
 	if err := b.writeConf(); err != nil {
 		return err
 	}
-	if err := b.prepareRM(ctx); err != nil { // it may build first
+	if err := b.prepareRM(ctx); err != nil { // it may build the program first
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
@@ -253,7 +253,7 @@ func (b *Testbed) up(ctx context.Context) error {
 	return nil
 }
 
-// clear empties the testbed's folder, and ends what an earlier testbed in it may have left running.
+// clear empties the testbed's folder and ends what an earlier testbed in it may have left running.
 func (b *Testbed) clear() error {
 	b.reap()
 	if err := os.RemoveAll(b.Dir); err != nil {
@@ -276,8 +276,8 @@ func (b *Testbed) save() error {
 	return os.WriteFile(b.dir("testbed.json"), append(text, '\n'), 0o644)
 }
 
-// Stop ends everything the testbed started, containers included, and leaves its folder with all logs.
-// The ResourceManager gets the time to end by itself. Stopping twice does no harm.
+// Stop ends everything the testbed started, including containers, and leaves its folder with all logs. The
+// ResourceManager gets time to end by itself. Stopping twice does no harm.
 func (b *Testbed) Stop() error {
 	err := b.stopRM()
 	b.reap()
@@ -289,7 +289,7 @@ func (b *Testbed) Stop() error {
 	return err
 }
 
-// reap kills what runs on behalf of the testbed, whoever started it: data in the folder is worth nothing.
+// reap kills everything that runs for the testbed, whoever started it: the data in the folder is worthless.
 func (b *Testbed) reap() {
 	for _, name := range b.daemons() {
 		if p, err := b.pid(name); err == nil {
@@ -298,7 +298,7 @@ func (b *Testbed) reap() {
 		}
 		_ = os.Remove(b.pidFile(name)) // the folder is emptied before it is used again
 	}
-	// Twice: what a dying container's shell still starts is in the second list.
+	// Twice: the second list has what a dying container's shell still starts.
 	for range 2 {
 		killIn(b.dir("tmp"))
 		for n := 1; n <= maxNodes; n++ { // an earlier testbed may have had more than this one

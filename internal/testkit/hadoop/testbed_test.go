@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// emptyTestbed is a testbed of which nothing runs; what tests start in it are small programs instead of Java's.
+// emptyTestbed returns a testbed in which nothing runs; tests start small programs in it instead of Java's.
 func emptyTestbed(t *testing.T) *Testbed {
 	t.Helper()
 	o := Options{Dir: t.TempDir()}
@@ -85,7 +85,7 @@ func TestStopReapsContainers(t *testing.T) {
 		t.Fatal(err)
 	}
 	daemon := b.startShell(t, "nodemanager2", "exec sleep 60")
-	container := exec.Command("sleep", "60") // with a process group of its own, as NodeManagers do it
+	container := exec.Command("sleep", "60") // in its own process group, as with NodeManagers
 	container.Dir, container.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true}
 	if err := container.Start(); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestLockIsOnePerMachine(t *testing.T) {
 	if _, err := takeLock(ctx, "/two", time.Hour, log); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting ends with %v", err)
 	}
-	// A daemon inherits the lock: it is free when the daemon has ended too.
+	// A daemon inherits the lock: it is free only when the daemon has also ended.
 	b := emptyTestbed(t)
 	b.lock = first
 	p := b.startShell(t, "namenode", "exec sleep 60")

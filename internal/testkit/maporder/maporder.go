@@ -1,8 +1,8 @@
-// Package maporder finds the places where the random order of a map could reach a decision: ranges over
-// maps and over what package maps makes of them.
+// Package maporder finds the places where the random order of a map could affect a decision: ranges over maps and over
+// what package maps returns for them.
 //
-// It cannot know whether the order matters. A line that says why it does not, in a comment beginning
-// with "order: ", is taken at its word.
+// It cannot know whether the order matters. It accepts a line whose comment begins with "order: " and says why the
+// order does not matter.
 package maporder
 
 import (
@@ -13,11 +13,11 @@ import (
 	"heddle/internal/testkit/source"
 )
 
-// mark begins the comment that says why the order does not matter.
+// mark begins a comment that says why the order does not matter.
 const mark = "// order: "
 
-// Check reports each place in a package, type-checked, where a map is gone through in its random order
-// and the line does not say why that is right.
+// Check reports each place in a type-checked package that iterates over a map in random order on a line that does not
+// say why that is right.
 func Check(p *source.Package) []string {
 	var wrong []string
 	for _, f := range p.Files {
@@ -48,7 +48,7 @@ func Check(p *source.Package) []string {
 	return wrong
 }
 
-// reasons returns the lines of a file that say why order does not matter.
+// reasons returns the lines of a file that say why the order does not matter.
 func reasons(p *source.Package, f *ast.File) map[int]bool {
 	lines := map[int]bool{}
 	for _, g := range f.Comments {
@@ -61,7 +61,7 @@ func reasons(p *source.Package, f *ast.File) map[int]bool {
 	return lines
 }
 
-// callee returns the package and name of the function a call calls; empty when it is no plain function.
+// callee returns the package and name of the function that a call calls; both are empty if it is not a plain function.
 func callee(p *source.Package, call *ast.CallExpr) (pkg, name string) {
 	fun := ast.Unparen(call.Fun)
 	if i, ok := fun.(*ast.IndexExpr); ok {
@@ -78,7 +78,7 @@ func callee(p *source.Package, call *ast.CallExpr) (pkg, name string) {
 	return fn.Pkg().Path(), fn.Name()
 }
 
-// isMap reports whether a range over t goes through a map: t is one, or a type parameter that can be.
+// isMap reports whether a range over t iterates over a map: t is a map, or a type parameter that can be one.
 func isMap(t types.Type) bool {
 	if t == nil {
 		return false
@@ -90,7 +90,7 @@ func isMap(t types.Type) bool {
 	return ok
 }
 
-// anyMap reports whether a constraint lets a map in.
+// anyMap reports whether a constraint admits a map.
 func anyMap(constraint types.Type) bool {
 	set, ok := constraint.Underlying().(*types.Interface)
 	if !ok {

@@ -1,10 +1,10 @@
-// Package powercut records what a program writes, and makes of it what could be found on the disk after a power cut: what
-// was synced, and of the rest any part.
+// Package powercut records what a program writes, and derives from it what could be on the disk after a power cut:
+// everything that was synced, and any part of the rest.
 //
-// A disk writes sectors, each whole or not at all, in an order of its own. So a cut leaves of each sector that was written
-// since its file was last synced one of the versions that it had since. The size of a file is likewise one of those that it had.
-// Names in a folder are found as they were at one moment since the folder was last synced, as a journal has them. A file's
-// name may be there without what is in the file.
+// A disk writes sectors in any order, each whole or not at all. So after a cut, each sector written since its file was
+// last synced has one of the versions that it had since then. Likewise, the size of a file is one of the sizes that it
+// had. The names in a folder are as they were at one moment since the folder was last synced, as with a journal. A
+// file's name may be there without its content.
 package powercut
 
 import (
@@ -19,17 +19,17 @@ import (
 // Sector is how many bytes a disk writes at once.
 const Sector = 512
 
-// An Op is something that a program did.
+// An Op is one operation of a program.
 type Op struct {
 	Kind Kind
-	File uint64 // of Create, Write, Resize, Sync: its inode
-	Name string // of Create, Rename, Remove: within the folder
-	To   string // of Rename
-	At   int64  // of Write; of Resize how large the file is to be
-	Data []byte // of Write and Say
+	File uint64 // the inode, for Create, Write, Resize, Sync
+	Name string // within the folder, for Create, Rename, Remove
+	To   string // for Rename
+	At   int64  // for Write; for Resize the new size
+	Data []byte // for Write and Say
 }
 
-// A Kind is what was done.
+// A Kind is the kind of an operation.
 type Kind uint8
 
 // The kinds. Say is a line to standard output: what the program has promised to others.
@@ -44,20 +44,20 @@ const (
 	Say
 )
 
-// A Disk is a folder, with what is known to be on the disk and what may be.
+// A Disk is a folder, with what is known to be on the disk and what may be there.
 type Disk struct {
 	files map[uint64]*file
-	names map[string]uint64 // that are durable
-	moves []Op              // of names, since
+	names map[string]uint64 // the durable ones
+	moves []Op              // changes of names since
 }
 
-// A file is what is in one.
+// A file is the content of a file.
 type file struct {
 	synced []byte
-	since  []Op // writes and changes of size
+	since  []Op // writes and size changes
 }
 
-// NewDisk is a folder that has these files, all of them durable.
+// NewDisk returns a folder that has the files in dir, all of them durable.
 func NewDisk(dir string) (*Disk, error) {
 	d := &Disk{files: map[uint64]*file{}, names: map[string]uint64{}}
 	list, err := os.ReadDir(dir)
@@ -79,7 +79,7 @@ func NewDisk(dir string) (*Disk, error) {
 	return d, nil
 }
 
-// Do is something being done.
+// Do applies an operation.
 func (d *Disk) Do(o Op) {
 	switch o.Kind {
 	case Create:
@@ -108,8 +108,8 @@ func (d *Disk) file(ino uint64) *file {
 	return f
 }
 
-// after is what is in the file where of its unsynced sectors those are kept that keep says, and it has the size that it had
-// after so many of its unsynced ops.
+// after returns the file's content with the unsynced sectors for which keep returns true, and with the size that it had
+// after the first sized unsynced operations.
 func (f *file) after(keep func() bool, sized int) []byte {
 	out, size := bytes.Clone(f.synced), int64(len(f.synced))
 	for i, o := range f.since {
@@ -143,7 +143,7 @@ func grown(b []byte, size int64) []byte {
 	return b
 }
 
-// named are the names after some moves.
+// named returns the names after some moves.
 func named(names map[string]uint64, moves []Op) map[string]uint64 {
 	out := maps.Clone(names)
 	for _, o := range moves {
@@ -160,7 +160,7 @@ func named(names map[string]uint64, moves []Op) map[string]uint64 {
 	return out
 }
 
-// Cut is what is found after a power cut now: the files by name. Dice say what of it.
+// Cut returns what a power cut now would leave: the files by name. The dice choose among the possible outcomes.
 func (d *Disk) Cut(dice *rand.Rand) map[string][]byte {
 	names := named(d.names, d.moves[:dice.IntN(len(d.moves)+1)])
 	out := make(map[string][]byte, len(names))
@@ -172,7 +172,7 @@ func (d *Disk) Cut(dice *rand.Rand) map[string][]byte {
 	return out
 }
 
-// Put replaces what is in a folder by what was found after a cut.
+// Put replaces the content of a folder with what a cut left.
 func Put(dir string, found map[string][]byte) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -188,7 +188,7 @@ func Put(dir string, found map[string][]byte) error {
 	return nil
 }
 
-// Loose is how many writes and changes of size of a file are not known to be on the disk.
+// Loose returns how many writes and size changes of a file are not known to be on the disk.
 func (d *Disk) Loose(name string) int {
 	if f := d.files[named(d.names, d.moves)[name]]; f != nil {
 		return len(f.since)

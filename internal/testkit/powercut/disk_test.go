@@ -10,7 +10,7 @@ import (
 
 func filled(b byte, n int) []byte { return bytes.Repeat([]byte{b}, n) }
 
-// found cuts often, and counts what is found: by the first byte of each sector.
+// found cuts many times and counts the outcomes by the first byte of each sector.
 func found(d *Disk, name string) map[string]int {
 	out := map[string]int{}
 	for seed := range uint64(2000) {
@@ -28,7 +28,7 @@ func found(d *Disk, name string) map[string]int {
 	return out
 }
 
-// Of sectors that are not synced any may be there, and of files one of the sizes that they had; what is synced is there.
+// Any sectors that are not synced may be there, and a file has one of the sizes that it had; what is synced is there.
 func TestCut(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x"), filled('a', 2*Sector), 0o600); err != nil {
@@ -70,7 +70,7 @@ func TestCut(t *testing.T) {
 	all("after a sync", "b")
 }
 
-// A name is there when its folder is synced; what is in the file when that is.
+// A name is there once its folder is synced, and a file's content once the file is.
 func TestNames(t *testing.T) {
 	d, err := NewDisk(t.TempDir())
 	if err != nil {

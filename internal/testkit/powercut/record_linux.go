@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Recording is of a program that runs. It is told by the kernel of each call that changes files, before the call is
-// carried out (seccomp_unotify(2)), so that the program is one that knows nothing of it. Syncs are answered in the kernel's
-// place: what they make durable is durable in the recording.
+// A Recording is the record of a running program. The kernel reports each call that changes files before it is carried
+// out (seccomp_unotify(2)), so the program need not know that it is recorded. Syncs are answered in the kernel's place:
+// what they make durable is durable only in the recording.
 type Recording struct {
 	dir      string
 	listener int
@@ -27,10 +27,10 @@ type Recording struct {
 
 	mu  sync.Mutex
 	ops []Op
-	err error // the first call that could not be recorded
+	err error // for the first call that could not be recorded
 }
 
-// Start starts a program, and records what it does in a folder, and what it says.
+// Start starts a program and records what it does in a folder and what it says.
 func Start(cmd *exec.Cmd, dir string) (*Recording, error) {
 	r := &Recording{dir: dir, ended: make(chan struct{})}
 	var err error
@@ -39,7 +39,7 @@ func Start(cmd *exec.Cmd, dir string) (*Recording, error) {
 	}
 	started := make(chan error)
 	go func() {
-		// The filter is one of this thread, and of what is started by it. The thread ends with this function.
+		// The filter applies to this thread and to what the thread starts. The thread ends with this function.
 		runtime.LockOSThread()
 		listener, err := listen()
 		if err == nil {
@@ -55,33 +55,33 @@ func Start(cmd *exec.Cmd, dir string) (*Recording, error) {
 	return r, nil
 }
 
-// End ends the recording of a program that has ended, and returns what it did.
+// End ends the recording of a program that has ended, and returns its operations.
 func (r *Recording) End() ([]Op, error) {
 	err := r.stop[1].Close()
 	<-r.ended
 	return r.ops, errors.Join(err, r.err, r.stop[0].Close(), unix.Close(r.listener))
 }
 
-// The calls that are recorded. Of writes to an offset and to files without one all, of openings those that may create.
+// The recorded calls: of write, only those to standard output; of openat, only those that may create a file.
 var recorded = []uint32{
 	unix.SYS_PWRITE64, unix.SYS_WRITE, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_FTRUNCATE, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_OPENAT,
 }
 
-// listen gives this thread a filter that tells of those calls, and returns where it does.
+// listen installs a filter on this thread that reports those calls, and returns the descriptor on which it does.
 func listen() (int, error) {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 		equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
 		bits  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 		say   = unix.BPF_RET | unix.BPF_K
-		// Where a call's number and its arguments' lower halves are, on machines of the little end.
+		// Offsets of a call's number and of the lower halves of its arguments, on little-endian machines.
 		number, first, third = 0, 16, 32
 	)
-	// The last three are: go on, look at what an opening is for, look at where a write goes, tell.
+	// After the list: allow, check what an openat is for, check where a write goes, notify.
 	n := len(recorded)
 	f := []unix.SockFilter{{Code: load, K: number}}
 	for i, nr := range recorded {
-		to := uint8(n - 1 - i) // of what follows the list
+		to := uint8(n - 1 - i) // in what follows the list
 		switch nr {
 		case unix.SYS_OPENAT:
 			to++
@@ -112,7 +112,7 @@ func listen() (int, error) {
 	return int(fd), nil
 }
 
-// What the kernel tells, and what it is told, as in linux/seccomp.h.
+// What the kernel reports, and the replies to it, as in linux/seccomp.h.
 type (
 	notice struct {
 		id         uint64
@@ -163,11 +163,11 @@ func (r *Recording) failed(err error) {
 	}
 }
 
-// next records a call, and has it carried out.
+// next records a call and lets it proceed.
 func (r *Recording) next() {
 	var n notice
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(r.listener), receive, uintptr(unsafe.Pointer(&n))); errno != 0 {
-		if errno != unix.ENOENT && errno != unix.EINTR { // it was killed meanwhile
+		if errno != unix.ENOENT && errno != unix.EINTR { // the caller was killed in the meantime
 			r.failed(errno)
 		}
 		return
@@ -185,17 +185,18 @@ func (r *Recording) next() {
 		r.ops = append(r.ops, o)
 		r.mu.Unlock()
 	}
-	// It may be dead by now.
+	// The caller may be dead by now.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(r.listener), send, uintptr(unsafe.Pointer(&a)))
 }
 
-// waits reports whether the caller of a notice still waits: one that was killed meanwhile does not, though it may not be gone yet.
+// waits reports whether the caller of a notice still waits. One that was killed in the meantime does not, even if it is
+// not gone yet.
 func (r *Recording) waits(n *notice) bool {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(r.listener), valid, uintptr(unsafe.Pointer(&n.id)))
 	return errno == 0
 }
 
-// read is what a call does, whether it does it in the folder, and whether that is a sync.
+// read returns the operation of a call, whether it is in the folder, and whether it is a sync.
 func (r *Recording) read(n *notice) (o Op, ours, synced bool, err error) {
 	a := n.args
 	switch n.nr {
@@ -240,7 +241,7 @@ func (r *Recording) read(n *notice) (o Op, ours, synced bool, err error) {
 	return o, true, synced, err
 }
 
-// create makes the file that a call is about to open, if it is not there, so that its inode is known.
+// create creates the file that a call is about to open, if it is not there, so that its inode is known.
 func (r *Recording) create(n *notice) (o Op, ours, synced bool, err error) {
 	o.Kind = Create
 	if o.Name, err = r.name(n.pid, n.args[1]); err != nil || o.Name == "" || r.there(o.Name) {
@@ -266,11 +267,11 @@ func (r *Recording) there(name string) bool {
 	return err == nil
 }
 
-// name is that of a file in the folder, "" for one elsewhere.
+// name returns the name of a file in the folder, or "" for a file elsewhere.
 func (r *Recording) name(pid uint32, at uint64) (string, error) {
 	const most = 4096
 	var path []byte
-	for len(path) < most { // by pieces that cross no page, behind which there may be nothing
+	for len(path) < most { // in pieces that cross no page boundary: there may be nothing behind it
 		part, err := memory(pid, at, 512-at%512)
 		if err != nil {
 			return "", err
@@ -287,7 +288,7 @@ func (r *Recording) name(pid uint32, at uint64) (string, error) {
 	return "", nil
 }
 
-// memory is what a process has somewhere.
+// memory returns a part of a process's memory.
 func memory(pid uint32, at, size uint64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 
 const child = "HEDDLE_POWERCUT_TEST_CHILD"
 
-// TestMain is the program that is recorded, where a test starts one.
+// TestMain is also the program that is recorded, when a test starts it.
 func TestMain(m *testing.M) {
 	dir := os.Getenv(child)
 	if dir == "" {
@@ -39,7 +39,7 @@ func write(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close(), os.Remove(filepath.Join(dir, "x")), os.WriteFile(filepath.Join(os.TempDir(), "elsewhere"), nil, 0o600))
 }
 
-// What a program does in a folder is recorded in its order, and what it does elsewhere is not.
+// Operations in the folder are recorded in order; operations elsewhere are not recorded.
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0])

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// A Recording is of a program that runs, on Linux.
+// A Recording is the record of a running program, on Linux.
 type Recording struct{}
 
 var errNotHere = errors.New("programs are recorded on Linux alone")

@@ -1,7 +1,7 @@
-// Package source reads this module's own source for the tests that hold it to its rules: what each
-// package imports, its syntax and, where asked, its types.
+// Package source reads this module's own source for the tests that hold it to its rules: the imports of each package,
+// its syntax and, on request, its types.
 //
-// It knows no rule, and it reads no test files and no nested modules.
+// It knows none of the rules, and it reads neither test files nor nested modules.
 package source
 
 import (
@@ -31,8 +31,8 @@ type Package struct {
 	Info *types.Info // nil until Check
 }
 
-// Parse reads all packages below root, a module's root folder, in order of path. Folders named testdata
-// or with a go.mod of their own are left out.
+// Parse reads all packages below root, a module's root folder, in order of path. It leaves out folders named testdata
+// and folders with their own go.mod.
 func Parse(root string) ([]*Package, error) {
 	var pkgs []*Package
 	err := filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
@@ -88,7 +88,7 @@ func (p *Package) parse(dir string) error {
 	return nil
 }
 
-// Imports returns what the package imports, in order of files, with the position of each import.
+// Imports returns the imports of the package, in order of files, with the position of each.
 func (p *Package) Imports() []*ast.ImportSpec {
 	var specs []*ast.ImportSpec
 	for _, f := range p.Files {
@@ -103,8 +103,8 @@ func (p *Package) At(pos token.Pos) string {
 	return fmt.Sprintf("%s:%d", at.Filename, at.Line)
 }
 
-// Check type-checks packages of the module at root and fills their Info. What they import is taken from
-// the go command's build cache, compiled first where it is not there.
+// Check type-checks packages of the module at root and fills in their Info. It takes their imports from the go
+// command's build cache, and compiles them first if they are not there.
 func Check(root string, pkgs []*Package) error {
 	if len(pkgs) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func Check(root string, pkgs []*Package) error {
 	return nil
 }
 
-// exportData returns the file of export data of each package that pkgs import, by import path.
+// exportData returns the export data file of each package that pkgs import, by import path.
 func exportData(root string, pkgs []*Package) (map[string]string, error) {
 	args := []string{"list", "-deps", "-export", "-f", "{{.ImportPath}} {{.Export}}"}
 	for _, p := range pkgs {
@@ -149,8 +149,8 @@ func exportData(root string, pkgs []*Package) (map[string]string, error) {
 	return exports, nil
 }
 
-// Closure returns the import paths of everything a package of the module at root is linked with,
-// itself included.
+// Closure returns the import paths of all packages that a package of the module at root is linked with, including
+// itself.
 func Closure(root, path string) ([]string, error) {
 	out, err := goCommand(root, "list", "-deps", "./"+path)
 	return strings.Fields(out), err

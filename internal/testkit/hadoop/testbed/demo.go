@@ -18,15 +18,16 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// demoControl has maps whose processors are busy have more or less of them than others, as MROrchestrator does. It looks
-// sooner than after its 20 s, and takes a node for busy that uses 0.4 of the 8 processors that it offers.
+// demoControl gives maps whose processors are busy more processor time than others, or less, as MROrchestrator does. It
+// acts sooner than after MROrchestrator's 20 s, and considers a node busy that uses 0.4 of the 8 processors that it
+// offers.
 const demoControl = "control=[{mrorchestrator.uniform: {mode: cpu, epoch: 4, profile: 2, pressed: 0.05}}]"
 
-// demoGroup is the control group that node agents make those of containers in.
+// demoGroup is the control group in which node agents create those of containers.
 const demoGroup = "heddle-demo"
 
-// demo starts a testbed with heddle rm and a node agent beside each NodeManager, runs a MapReduce and a Spark job on it,
-// shows what the agents do and where to look, and stops. In a terminal it waits for Enter in between.
+// demo starts a testbed with heddle rm and a node agent beside each NodeManager, runs a MapReduce and a Spark job on
+// it, shows what the agents do and where to look, and stops. In a terminal it waits for Enter between the steps.
 func demo(ctx context.Context, _ []string) (err error) {
 	cache, err := hadoop.OpenCache()
 	if err != nil {
@@ -66,7 +67,7 @@ func demo(ctx context.Context, _ []string) (err error) {
 	return enter(ctx, os.Stdin)
 }
 
-// demoJobs runs both jobs at the same time and prints what they found.
+// demoJobs runs both jobs at the same time and prints their results.
 func demoJobs(ctx context.Context, b *hadoop.Testbed) error {
 	pi, err := b.SparkExample(hadoop.Spark4, "pi.py")
 	if err != nil {
@@ -106,7 +107,7 @@ func demoJobs(ctx context.Context, b *hadoop.Testbed) error {
 	return nil
 }
 
-// showDeeds prints what an agent makes of the containers on its node, once that is something.
+// showDeeds prints what an agent does with the containers on its node, once it does something.
 func showDeeds(ctx context.Context, b *hadoop.Testbed) error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		for n := 1; n <= b.Options().Nodes; n++ {
@@ -133,7 +134,7 @@ func showDeeds(ctx context.Context, b *hadoop.Testbed) error {
 	return showNode(ctx, b, 1)
 }
 
-// showNode prints what there is to see of a node.
+// showNode prints what heddle shows about a node.
 func showNode(ctx context.Context, b *hadoop.Testbed, n int) error {
 	fmt.Println()
 	return errors.Join(ask(ctx, b, "node", "list"), ask(ctx, b, "node", "status", b.NodeID(n)), ask(ctx, b, "node", "containers", b.NodeID(n)))
@@ -163,6 +164,6 @@ func enter(ctx context.Context, in io.Reader) error {
 	case err := <-read:
 		return err
 	case <-ctx.Done():
-		return nil // Ctrl-C stops it just as well
+		return nil // Ctrl-C stops the demo just as well
 	}
 }

@@ -1,6 +1,6 @@
-// Command testbed fetches, starts, uses and stops the real Hadoop cluster that the tests run on, for people.
+// Command testbed fetches, starts, uses and stops the real Hadoop cluster that the tests run on, for use by hand.
 //
-// It is a thin shell around package hadoop: the README beside that package says how to use it.
+// It is a thin shell around package hadoop; the README beside that package says how to use it.
 package main
 
 import (
@@ -19,10 +19,10 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// requiredVariable, when set to 1, makes it an error that this machine lacks what the testbed needs.
+// requiredVariable, if set to 1, makes it an error if this machine lacks what the testbed needs.
 const requiredVariable = "HEDDLE_HADOOP_REQUIRED"
 
-// A verb is one thing the command can do with the arguments after its name.
+// A verb is one thing that the command can do, given the arguments after its name.
 type verb func(ctx context.Context, args []string) error
 
 func main() {
@@ -90,7 +90,7 @@ func fetch(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// rmFlags are what up and rm have in common.
+// rmFlags returns the flags that up and rm share.
 func rmFlags(name string, o *hadoop.Options) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.StringVar(&o.RM, "rm", hadoop.Heddle, "heddle, stock or none")
@@ -128,7 +128,7 @@ func up(ctx context.Context, args []string) error {
 	return nil
 }
 
-// rm changes the ResourceManager of the running testbed, kills it, or starts it again on the state it left.
+// rm replaces the ResourceManager of the running testbed, kills it, or restarts it on the state it left.
 func rm(ctx context.Context, args []string) error {
 	b, err := hadoop.Open("")
 	if err != nil {
@@ -178,7 +178,7 @@ func env(context.Context, []string) error {
 	return nil
 }
 
-// job runs a client on the running testbed and prints what it says.
+// job runs a client on the running testbed and prints its output.
 func job(start func(context.Context, *hadoop.Testbed, []string) (*hadoop.Run, error)) verb {
 	return func(ctx context.Context, args []string) error {
 		if len(args) == 0 {

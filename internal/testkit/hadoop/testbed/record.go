@@ -17,16 +17,16 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// A question is one request of a recording. In its path {app}, {attempt} and {worker} stand for the application
-// that runs, its first attempt and a container that is not its master's. What is no full path is below
+// A question is one request of a recording. In its path {app}, {attempt} and {worker} stand for the running
+// application, its first attempt and a container other than its master's. A path that is not complete is below
 // /ws/v1/cluster.
 type question struct {
-	file string // where the answer goes: *.json and *.xml are its body, *.headers all but that
+	file string // where the answer goes: *.json and *.xml get its body, *.headers everything else
 	path string
 	put  string // the body of a PUT; "" for another method
 }
 
-// What is asked of a ResourceManager while an application of three containers runs.
+// The requests to a ResourceManager while an application of three containers runs.
 var whileRunning = []question{
 	{"info.xml", "info", ""},
 	{"scheduler.xml", "scheduler", ""},
@@ -96,21 +96,21 @@ var whileRunning = []question{
 	{"options-nodes.headers", "nodes", ""},
 }
 
-// What is asked of the fair scheduler, whose shapes are its own.
+// The requests to the fair scheduler, whose answers have their own shape.
 var underFair = []question{
 	{"fair-scheduler.json", "scheduler", ""},
 	{"fair-scheduler.xml", "scheduler", ""},
 	{"fair-app.json", "apps/{app}", ""},
 }
 
-// What is asked once the application was killed.
+// The requests after the application was killed.
 var whenKilled = []question{
 	{"appattempt-killed.json", "apps/{app}/appattempts/{attempt}", ""},
 	{"containers-killed.json", "apps/{app}/appattempts/{attempt}/containers", ""},
 }
 
-// record runs an application on the testbed and keeps what its ResourceManager answers in a folder: test data of
-// daemon/web, where the ResourceManager is the stock one.
+// record runs an application on the testbed and keeps the ResourceManager's answers in a folder. With the stock
+// ResourceManager they are test data of daemon/web.
 func record(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("record takes the folder that answers go to")
@@ -168,7 +168,7 @@ func record(ctx context.Context, args []string) error {
 	return r.ask(ctx, whenKilled...)
 }
 
-// await waits until an application has so many containers, with none until it is over.
+// await waits until an application has that many containers; with 0, until it is over.
 func await(ctx context.Context, b *hadoop.Testbed, app string, containers int) error {
 	for {
 		a, err := b.App(ctx, app)
@@ -191,11 +191,11 @@ func await(ctx context.Context, b *hadoop.Testbed, app string, containers int) e
 
 // A recorder keeps answers in a folder.
 type recorder struct {
-	dir, user string // user is who changes something
+	dir, user string // user is the one who changes something
 	names     *strings.Replacer
 }
 
-// build is what tells one build of Hadoop from another.
+// build matches what differs between builds of Hadoop.
 var build = regexp.MustCompile(`\b[0-9a-f]{31,40}\b`)
 
 func (r *recorder) ask(ctx context.Context, questions ...question) error {
@@ -225,7 +225,7 @@ func (r *recorder) one(ctx context.Context, q question) error {
 		return err
 	}
 	if method == http.MethodOptions {
-		req.Header.Set("Accept", "*/*") // as Java's clients ask
+		req.Header.Set("Accept", "*/*") // as Java's clients do
 	} else {
 		req.Header.Set("Accept", "application/"+kind)
 	}
@@ -239,7 +239,7 @@ func (r *recorder) one(ctx context.Context, q question) error {
 	if err != nil {
 		return err
 	}
-	if method == http.MethodOptions { // its body is a description of the service in WADL
+	if method == http.MethodOptions { // the body is a WADL description of the service
 		var head bytes.Buffer
 		fmt.Fprintf(&head, "%s %s\r\n", resp.Proto, resp.Status)
 		if err := resp.Header.Write(&head); err != nil {
