@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// What make builds is small: no tables for debuggers. It still knows its version, and where its goroutines are.
+// The binary that make builds is small: it has no tables for debuggers. It still knows its version and where its
+// goroutines are.
 func TestBuild(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a heddle")
@@ -48,7 +49,7 @@ func TestBuild(t *testing.T) {
 	if web == nil {
 		t.Fatalf("it does not say where its pages are:\n%s", p.log())
 	}
-	answer, err := http.Post("http://"+web[1]+"/ws/v1/cluster/apps/new-application?user.name=me", "", nil) // by the loop, which runs then
+	answer, err := http.Post("http://"+web[1]+"/ws/v1/cluster/apps/new-application?user.name=me", "", nil) // answered by the loop, which is then running
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestBuild(t *testing.T) {
 	if err := p.Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
 	}
-	_ = p.Wait() // it was ended
+	_ = p.Wait() // it was killed
 	if trace := p.log(); !regexp.MustCompile(`heddle/daemon\.\(\*RM\)\.Run\(.*\n\t\S*daemon/rm\.go:\d+`).MatchString(trace) {
 		t.Errorf("the trace does not say where the loop is:\n%s", trace)
 	}

@@ -39,14 +39,14 @@ func newCompletion(a *app) *cobra.Command {
 	}
 }
 
-// complete makes shells complete a flag's values.
+// complete adds shell completion for a flag's values.
 func complete(cmd *cobra.Command, name string, values []string) {
 	must(cmd.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return values, cobra.ShellCompDirectiveNoFileComp
 	}))
 }
 
-// must panics where a command is put together wrongly, such as with a flag that is not there.
+// must panics if a command is set up wrongly, for example with a flag that does not exist.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -58,7 +58,8 @@ func completeProfile(_ *cobra.Command, _ []string, _ string) ([]string, cobra.Sh
 	return policies.Names(), cobra.ShellCompDirectiveDefault
 }
 
-// completeList completes the last of a list of values between commas; what stands in it already is not offered.
+// completeList completes the last value of a comma-separated list, without offering values that are already in the
+// list.
 func completeList(values []string, also cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]

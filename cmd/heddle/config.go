@@ -68,7 +68,7 @@ result could not be written; 2 where it has errors or cannot be read.`,
 	return cmd
 }
 
-// writeReport writes a report for people. There may be anything in what files say.
+// writeReport writes a report for people. Texts from files are untrusted.
 func writeReport(w io.Writer, r *conf.Report) error {
 	var b strings.Builder
 	if err := r.WriteText(&b); err != nil {
@@ -78,7 +78,7 @@ func writeReport(w io.Writer, r *conf.Report) error {
 	return err
 }
 
-// A checkedRow is one thing that a check found, as JSON.
+// A checkedRow is one finding of a check, as JSON.
 type checkedRow struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"` // 0 for the file as a whole
@@ -86,7 +86,7 @@ type checkedRow struct {
 	Text     string `json:"text"`
 }
 
-// A checkedConf is what a check came to, as JSON.
+// A checkedConf is the result of a check, as JSON.
 type checkedConf struct {
 	Path     string       `json:"path"`
 	OK       bool         `json:"ok"`
@@ -98,7 +98,7 @@ type checkedConf struct {
 	NoEffect []checkedRow `json:"no_effect"`
 }
 
-// rowOf is what is wrong with a heddle.yaml, or with the profile that it names.
+// rowOf returns what is wrong with a heddle.yaml or with the profile that it names.
 func rowOf(file string, wrong error) checkedRow {
 	if f, ok := errors.AsType[*plain.Fault](wrong); ok {
 		return checkedRow{f.Place.File, f.Place.Line, f.Place.Key, f.Err.Error()}

@@ -26,7 +26,7 @@ func newExp(a *app) *cobra.Command {
 	}, newExpList(a), newExpRun(a), newExpReport(a), newExpShow(a), newExpTrain(a))
 }
 
-// completeExperiments completes the name of an experiment or a system.
+// completeExperiments completes the name of an experiment or of a system.
 func completeExperiments(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names := append([]string{"all"}, catalogue.Names()...)
 	for _, e := range catalogue.All() {
@@ -79,12 +79,12 @@ func newExpList(a *app) *cobra.Command {
 type expFlags struct {
 	seeds  expSeeds
 	output choice
-	set    []string // of exp run profile alone, as the next
+	set    []string // for exp run profile only, as are the next two
 	cases  string
 	knows  bool
 }
 
-// expSeeds are the flags that say which seeds experiments run with.
+// expSeeds are the flags that choose the seeds of experiments.
 type expSeeds struct {
 	least, most count
 	first       uint64
@@ -100,7 +100,7 @@ func (f *expSeeds) add(fl *pflag.FlagSet) {
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed, `K`; the others follow")
 }
 
-// options are those of a run with the seeds that the flags name.
+// options returns the options of a run with the seeds that the flags choose.
 func (f *expSeeds) options(fl *pflag.FlagSet) exp.Options {
 	o := exp.Options{Seeds: exp.Seeds(f.first, f.least.n), MostSeeds: f.most.n, Null: true}
 	if fl.Changed("seeds") && !fl.Changed("most-seeds") {
@@ -237,8 +237,8 @@ simulated, and list the arms' Hadoop settings, which --conf can give.`,
 	return cmd
 }
 
-// settings writes the Hadoop settings of an experiment's arms, and of an arm of a sweep, as comments: once where they are
-// alike.
+// settings writes the Hadoop settings of the arms of an experiment, and of an arm of a sweep, as comments. Arms with
+// the same settings share one list.
 func settings(b *strings.Builder, e *exp.Experiment, of *exp.Arm) error {
 	arms := []*exp.Arm{of}
 	for i := range e.Arms {
@@ -270,7 +270,7 @@ func settings(b *strings.Builder, e *exp.Experiment, of *exp.Arm) error {
 	return nil
 }
 
-// experiments finds what names stand for, each once.
+// experiments finds the experiments that names stand for, each once.
 func experiments(names []string) ([]*exp.Experiment, error) {
 	var list []*exp.Experiment
 	seen := map[string]bool{}
@@ -289,7 +289,7 @@ func experiments(names []string) ([]*exp.Experiment, error) {
 	return list, nil
 }
 
-// experiment runs experiments, until they are done or the user interrupts.
+// experiment runs experiments until they are done or the user interrupts.
 func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.Outcome) error) error {
 	began := time.Now()
 	return a.runs(&o.Stop, &o.Report, func() error {
@@ -300,8 +300,8 @@ func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.O
 	})
 }
 
-// runs makes runs with a bar on stderr, until they are done or the user interrupts. It sets what ends the runs early and
-// what they report to.
+// runs executes runs with a bar on stderr until they are done or the user interrupts. It sets the function that stops
+// the runs early and the one to which they report.
 func (a *app) runs(stopped *func() bool, report *func(done, of int, what string), run func() error) error {
 	stop, over := interrupts()
 	defer over()
@@ -335,7 +335,7 @@ func (a *app) runs(stopped *func() bool, report *func(done, of int, what string)
 	return failure{err}
 }
 
-// grid is a table in the style of all.
+// grid returns a table in the common style.
 func (a *app) grid() table.Writer {
 	t := table.NewWriter()
 	style := table.StyleLight

@@ -16,10 +16,10 @@ import (
 	"heddle/policies"
 )
 
-// profileName is what exp run calls the table of the profile heddle beside fair and capacity.
+// profileName is the name in exp run of the table that compares the profile heddle with fair and capacity.
 const profileName = "profile"
 
-// runProfile is exp run profile.
+// runProfile implements exp run profile.
 func (a *app) runProfile(o profile.Options, only, output string) error {
 	cases := slices.DeleteFunc(profile.Cases(), func(c profile.Case) bool { return !strings.Contains(c.Name, only) })
 	if len(cases) == 0 {
@@ -46,8 +46,8 @@ func (a *app) runProfile(o profile.Options, only, output string) error {
 	return a.profileTable(rows, o.Clairvoyant)
 }
 
-// profileTable prints the rows for people, those without agents and those with them apart: each column as a ratio to the
-// better of fair and capacity. With ordering they also have what ordering could reach, and each job alone.
+// profileTable prints the rows for people, first those without agents and then those with them: each column as a ratio
+// to the better of fair and capacity. With ordering, rows also show what ordering could reach, and each job alone.
 func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 	var b strings.Builder
 	for _, agent := range []bool{false, true} {
@@ -96,7 +96,7 @@ func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 	return wrote(err)
 }
 
-// ratio is a ratio with a mark where it is beyond its goal, and another one where it is not sure that it is.
+// ratio formats a ratio, with one mark if it is surely beyond its goal and another if that is not certain.
 func ratio(x float64, beyond, sure bool) string {
 	if math.IsNaN(x) {
 		return exp.Figure(x, "")

@@ -99,7 +99,7 @@ func (a *app) report(f *reportFlags, o exp.Options, systems []string) error {
 	return nil
 }
 
-// check makes sure, before anything long begins, that the pages and the table of headlines can be written.
+// check makes sure, before long work begins, that the pages and the table of headlines can be written.
 func (f *reportFlags) check(systems []string) error {
 	if f.readme != "" {
 		if _, _, err := aroundTable(f.readme); err != nil {
@@ -123,7 +123,7 @@ func (f *reportFlags) check(systems []string) error {
 	return nil
 }
 
-// writeSystem writes a system's page, figures and plots; plots that it no longer has are removed.
+// writeSystem writes a system's page, figures and plots, and removes plots that it no longer has.
 func writeSystem(dir string, system *exp.System, sections []*page.Section, kept []exp.Summary) error {
 	old, err := filepath.Glob(filepath.Join(dir, "plots", system.Name+"-*.svg"))
 	if err != nil {
@@ -154,7 +154,7 @@ func writeSystem(dir string, system *exp.System, sections []*page.Section, kept 
 	return nil
 }
 
-// The lines between which a file's table of headlines stands.
+// The lines that enclose the table of headlines in a file.
 const (
 	tableFrom = "<!-- headlines: made by heddle exp report -->\n"
 	tableTo   = "<!-- end of headlines -->\n"
@@ -169,7 +169,7 @@ func putTable(path string, headlines []byte) error {
 	return replaceFile("--readme", path, slices.Concat(before, []byte(tableFrom), headlines, []byte(tableTo), after))
 }
 
-// aroundTable is what stands in a file before its table of headlines and after it.
+// aroundTable returns the text of a file before and after its table of headlines.
 func aroundTable(path string) (before, after []byte, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"heddle/workload"
 )
 
-// An experiment is everything that is known before the first run.
+// An experiment is everything known before the first run.
 type experiment struct {
 	input    *input
 	plan     *exp.Plan
@@ -23,7 +23,7 @@ type experiment struct {
 	notes    []string
 }
 
-// files are all that were read: of the workload, the configuration, the cluster and the profiles.
+// files returns all files that were read: of the workload, the configuration, the cluster and the profiles.
 func (e *experiment) files() []string {
 	all := slices.Concat(e.input.files(), e.plan.Conf.Files, e.hardware.files)
 	for _, p := range e.plan.Profiles {
@@ -34,7 +34,7 @@ func (e *experiment) files() []string {
 	return all
 }
 
-// prepare reads everything and refuses what is wrong, so that no run begins in vain.
+// prepare reads everything and refuses wrong input, so that no run begins in vain.
 func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 	return e, e.settle(float64(f.load))
 }
 
-// choose finds the profiles.
+// choose selects the profiles.
 func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 	specs := f.profiles
 	if len(specs) == 0 {
@@ -96,7 +96,7 @@ func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 	return checkProfiles(e.plan.Profiles, h, f.conf)
 }
 
-// checkQueues makes sure that no job names a queue that is not there.
+// checkQueues makes sure that every queue named by a job exists.
 func (e *experiment) checkQueues(f *simFlags, h *conf.Hadoop) error {
 	switch {
 	case f.oneQueue && f.conf != "":
@@ -127,7 +127,7 @@ func (e *experiment) checkQueues(f *simFlags, h *conf.Hadoop) error {
 	return nil
 }
 
-// settle makes the workload what it is to be: it scales it, and works out what goes wrong in it.
+// settle finishes the workload: it scales it and determines its faults.
 func (e *experiment) settle(load float64) error {
 	in := e.input
 	if e.plan.Given {
@@ -149,7 +149,7 @@ func (e *experiment) settle(load float64) error {
 	return nil
 }
 
-// scale spaces the jobs so that they offer a load.
+// scale changes the spacing of the jobs so that they offer a given load.
 func (e *experiment) scale(load float64) error {
 	in, factor := e.input, 0.0
 	to := func(w *workload.Workload, seed uint64) error {
@@ -177,13 +177,13 @@ func (e *experiment) scale(load float64) error {
 	return nil
 }
 
-// ownQueues reports whether the queues of a scenario are in effect: a folder of Hadoop's or one queue for all come
-// before them.
+// ownQueues reports whether the queues of a scenario are in effect: a Hadoop configuration folder or one queue for all
+// jobs overrides them.
 func (in *input) ownQueues(dir string, one bool) bool {
 	return dir == "" && !one && in.scenario != nil && len(in.scenario.Queues) > 0
 }
 
-// configuration reads a folder of Hadoop's, or returns the scenario's queues or what holds without any.
+// configuration reads a Hadoop configuration folder, or returns the scenario's queues or the defaults.
 func (in *input) configuration(dir string, one bool) (*conf.Hadoop, error) {
 	switch {
 	case dir != "":
@@ -194,11 +194,11 @@ func (in *input) configuration(dir string, one bool) (*conf.Hadoop, error) {
 	return conf.Default(), nil
 }
 
-// Most notices of a kind that a report repeats.
+// The most notices of one kind that a report repeats.
 const maxNotices = 8
 
-// configurationNotes says what a reader must know of the configuration: what of it has no effect, or
-// another than it seems to have. What concerns schedulers that no profile uses is left out.
+// configurationNotes says what a reader must know of the configuration: the parts that have no effect, or a different
+// one than they seem to have. It leaves out parts for schedulers that no profile uses.
 func configurationNotes(h *conf.Hadoop, dir string, own bool, profiles []*policies.Profile) []string {
 	if own {
 		notes := []string{"the scenario defines the queues; dominant resources"}

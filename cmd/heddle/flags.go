@@ -15,7 +15,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// flagError is a wrong flag. What a library says of its value becomes what would be right.
+// flagError returns the error of a wrong flag. It replaces a library's text on the value with what would be right.
 func flagError(err error) error {
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -24,7 +24,7 @@ func flagError(err error) error {
 	want, ok := map[string]string{
 		"uint64": "want a whole number from 0", "bool": "want true or false", "duration": "want a time such as 500ms or 2s",
 	}[bad.GetFlag().Value.Type()]
-	if !ok { // a type of our own, which says so itself
+	if !ok { // one of our own types, whose text already says it
 		return usageError{err}
 	}
 	return usagef("%s%s", strings.TrimSuffix(err.Error(), errors.Unwrap(bad).Error()), want)
@@ -34,7 +34,7 @@ func flagError(err error) error {
 type choice struct {
 	value string
 	of    []string
-	kind  string // what the help calls a value; "" = the values
+	kind  string // what the help calls a value; "" = lists the values
 }
 
 func (c *choice) String() string { return c.value }
@@ -54,13 +54,13 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// choose adds a flag with a few possible values, which shells complete.
+// choose adds a flag with a few possible values, and completes them in shells.
 func choose(cmd *cobra.Command, c *choice, name, short, usage string) {
 	cmd.Flags().VarP(c, name, short, usage)
 	complete(cmd, name, c.of)
 }
 
-// A count is a flag with a whole number from 1; 0 = not given.
+// A count is a flag for a whole number from 1; 0 = not given.
 type count struct {
 	n    int
 	most int
@@ -84,7 +84,7 @@ func (c *count) Set(s string) error {
 	return nil
 }
 
-// An appID is a flag with an application; zero = not given.
+// An appID is a flag for an application; zero = not given.
 type appID ids.App
 
 func (a *appID) Type() string { return "ID" }
@@ -102,7 +102,7 @@ func (a *appID) Set(s string) error {
 	return err
 }
 
-// A fraction is a flag with a number above 0; 0 = not given.
+// A fraction is a flag for a number above 0; 0 = not given.
 type fraction float64
 
 func (f *fraction) Type() string { return "F" }
@@ -123,7 +123,7 @@ func (f *fraction) Set(s string) error {
 	return nil
 }
 
-// A size is a flag with the size of a node; zero = not given.
+// A size is a flag for the size of a node; zero = not given.
 type size heddle.Resource
 
 func (s *size) Type() string { return "SIZE" }
@@ -144,7 +144,7 @@ func (s *size) Set(text string) error {
 	return nil
 }
 
-// A list is a flag with values between commas; it may stand several times.
+// A list is a flag for comma-separated values; it may be repeated.
 type list []string
 
 func (l *list) Type() string   { return "P,P,P" }
@@ -159,7 +159,7 @@ func (l *list) Set(s string) error {
 	return nil
 }
 
-// oneOf lists values for a sentence: a, b or c.
+// oneOf formats values for a sentence: a, b or c.
 func oneOf(values []string) string {
 	if n := len(values); n > 1 {
 		return strings.Join(values[:n-1], ", ") + " or " + values[n-1]

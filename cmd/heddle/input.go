@@ -17,14 +17,14 @@ import (
 	"heddle/workload"
 )
 
-// An input is a workload and what comes with it.
+// An input is a workload and the data that come with it.
 type input struct {
 	path     string
-	workload *workload.Workload // of the first seed
+	workload *workload.Workload // for the first seed
 	effects  world.Effects
 
 	scenario *scenario.Scenario                            // nil for a trace
-	build    func(seed uint64) (*workload.Workload, error) // nil where the workload is the same for every seed
+	build    func(seed uint64) (*workload.Workload, error) // nil if the workload is the same for every seed
 }
 
 // readInput reads a scenario or a trace.
@@ -51,7 +51,7 @@ func (a *app) readInput(path string, o workload.Options, seed uint64) (*input, e
 	return in, nil
 }
 
-// sayCut says where files of a workload are cut off: an error of the input, though what there is of it is used.
+// sayCut says where files of a workload are cut off. That is an error in the input, but the part that is there is used.
 func (a *app) sayCut(cut []workload.Defect) {
 	for i, d := range cut {
 		if i == maxNotices {
@@ -62,7 +62,7 @@ func (a *app) sayCut(cut []workload.Defect) {
 	}
 }
 
-// files are those that the workload was read from.
+// files returns the files that the workload was read from.
 func (in *input) files() []string {
 	if in.scenario != nil {
 		return in.scenario.Files()
@@ -70,7 +70,7 @@ func (in *input) files() []string {
 	return in.workload.Files
 }
 
-// at puts the place of a wrong queue before the error: the line of a scenario that names it, else the file.
+// at puts the place of a wrong queue before the error: the line of the scenario that names it, or else the file.
 func (in *input) at(err error) error {
 	where := in.path
 	if q, ok := errors.AsType[*exp.QueueError](err); ok && in.scenario != nil {
@@ -79,13 +79,13 @@ func (in *input) at(err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// A choiceOfWorld is full or given, why, and what a reader must know of it.
+// A choiceOfWorld is full or given, the reason, and what a reader must know about it.
 type choiceOfWorld struct{ world, why, note string }
 
 const full, given = "full", "given"
 
-// world is what the flag says, else the scenario. Else a trace that states every duration is replayed by them, and
-// all other work is worked out.
+// world returns the choice of the flag, or else of the scenario. Otherwise, a trace that states every duration is
+// replayed with those durations, and the durations of any other workload are computed.
 func (in *input) world(flag string) choiceOfWorld {
 	lacking, failed, stated := in.workload.Unstated()
 	switch {
@@ -110,8 +110,8 @@ func (in *input) world(flag string) choiceOfWorld {
 	}
 }
 
-// fillDurations gives tasks of a trace that state no duration that of their like, for the given world. What a
-// scenario lists is to state its own.
+// fillDurations gives tasks in a trace without a duration that of similar tasks, for the given world. What a scenario
+// lists must state its own.
 func (in *input) fillDurations() {
 	if in.scenario != nil && !in.scenario.Replays() {
 		return
@@ -128,7 +128,7 @@ func (in *input) fillDurations() {
 	}
 }
 
-// seeds are the seeds from first on, as many as the flag says, else the scenario, else otherwise.
+// seeds returns the seeds from first on, as many as the flag says, or else the scenario, or else otherwise.
 func (in *input) seeds(flag int, first uint64, otherwise int) []uint64 {
 	n := otherwise
 	if in.scenario != nil && in.scenario.Seeds > 0 {
@@ -140,7 +140,7 @@ func (in *input) seeds(flag int, first uint64, otherwise int) []uint64 {
 	return exp.Seeds(first, n)
 }
 
-// profile is the scenario's own, nil where it has none; notes say what was left out of it.
+// profile returns the scenario's own profile, or nil if it has none; notes say what was left out of it.
 func (in *input) profile(set []string, how manner) (own *policies.Profile, notes []string, err error) {
 	if in.scenario == nil {
 		return nil, nil, nil
@@ -168,7 +168,7 @@ func (in *input) profile(set []string, how manner) (own *policies.Profile, notes
 	return own, notes, nil
 }
 
-// faults returns what goes wrong, by seed, and makes sure that it can go wrong on so many nodes.
+// faults returns the faults by seed, and checks that they are possible on that many nodes.
 func (in *input) faults(nodes int, seeds []uint64) (map[uint64][]sim.Fault, error) {
 	if in.scenario == nil {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	mostNames   = 8 // users, queues, … that a line lists
+	mostNames   = 8 // the most users, queues, … on a line
 	mostDefects = 20
 )
 
@@ -58,7 +58,7 @@ func inspectTable(w io.Writer, wl *workload.Workload) error {
 	return bytesTable(w, &s)
 }
 
-// bytesTable writes how bytes are spread over jobs, if there are any.
+// bytesTable writes the distribution of bytes over jobs, if there are any.
 func bytesTable(w io.Writer, s *workload.Summary) error {
 	if s.Input.Total == 0 && s.Shuffle.Total == 0 && s.Output.Total == 0 {
 		return nil
@@ -74,7 +74,7 @@ func bytesTable(w io.Writer, s *workload.Summary) error {
 	return t.Flush()
 }
 
-// first is a label of the first of several lines.
+// first returns a label for the first of several lines, and "" for the others.
 func first(i int, label string) string {
 	if i > 0 {
 		return ""
@@ -97,7 +97,7 @@ func tasks(s *workload.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// names lists names with their jobs; unknown stands for no name.
+// names lists names with their jobs; unknown stands for the empty name.
 func names(counts []workload.Count, unknown string) string {
 	var parts []string
 	for i, c := range counts {
@@ -116,7 +116,7 @@ func names(counts []workload.Count, unknown string) string {
 	return strings.Join(parts, ", ")
 }
 
-// span writes a length of time: 45.2 s, 4 m 10 s, 1 h 12 m, 3 d 4 h.
+// span formats a length of time: 45.2 s, 4 m 10 s, 1 h 12 m, 3 d 4 h.
 func span(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
@@ -135,7 +135,7 @@ func twoUnits(d, unit time.Duration, large, small string, per int64) string {
 	return fmt.Sprintf("%d %s %d %s", n/per, large, n%per, small)
 }
 
-// amount writes an amount to three digits: 17 B, 1.25 MiB, 938 GiB.
+// amount formats an amount to three digits: 17 B, 1.25 MiB, 938 GiB.
 func amount(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)

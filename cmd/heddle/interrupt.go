@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// interrupts has the user's first interrupt noted, which stopped reports, instead of ending the program;
-// the second ends it. It holds until over is called.
+// interrupts makes the user's first interrupt set a flag, which stopped reports, instead of ending the program; the
+// second ends it. This holds until over is called.
 func interrupts() (stopped func() bool, over func()) {
 	var stop atomic.Bool
 	signals := make(chan os.Signal, 1)

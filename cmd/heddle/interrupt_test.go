@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A run that is interrupted ends soon, prints what there is, says that this is not all, writes the files
-// it was to write, and fails.
+// A run that is interrupted ends soon, prints what there is, says that this is not all, writes its output files, and
+// fails.
 func TestInterrupted(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) { interrupt(t, sig) })
@@ -37,7 +37,7 @@ func interrupt(t *testing.T, sig syscall.Signal) {
 	}
 }
 
-// Where all runs are done and only jobs alone are not, the runs are printed.
+// If all runs are done and only jobs alone are not, the runs are printed.
 func TestInterruptedAlone(t *testing.T) {
 	done := false
 	out, said := interrupted(t, syscall.SIGINT, func(line string) bool {
@@ -52,7 +52,7 @@ func TestInterruptedAlone(t *testing.T) {
 	}
 }
 
-// manyJobs writes a trace of 30,000 jobs with so many tasks each.
+// manyJobs writes a trace of 30,000 jobs with that many tasks each.
 func manyJobs(t *testing.T, tasks int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "long.json")
@@ -63,7 +63,8 @@ func manyJobs(t *testing.T, tasks int) (path string) {
 	return path
 }
 
-// interrupted runs a command, sends it a signal at the first line on stderr that is the one, and wants it to fail.
+// interrupted runs a command, sends it a signal at the first line on stderr for which when is true, and expects it to
+// fail.
 func interrupted(t *testing.T, sig syscall.Signal, when func(line string) bool, args ...string) (stdout, stderr string) {
 	t.Helper()
 	exe, err := os.Executable()

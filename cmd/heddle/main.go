@@ -1,8 +1,8 @@
-// Command heddle is a YARN ResourceManager, and the commands that look at one. It also simulates YARN clusters
-// around the same scheduler core, compares profiles, and reads existing traces and configurations.
+// Command heddle is a YARN ResourceManager with the commands that query one. It also simulates YARN clusters around the
+// same scheduler core, compares profiles, and reads existing traces and configurations.
 //
-// It parses flags, reads files and prints. It knows nothing of scheduling itself: every decision about
-// a container is made in the packages it puts together.
+// It parses flags, reads files and prints. It does no scheduling itself: every decision about a container is made in
+// the packages it puts together.
 package main
 
 import (
@@ -37,7 +37,7 @@ func run(args []string) int {
 	return exitOf(root.ExecuteC())
 }
 
-// exitOf says why a command failed, and returns the exit code.
+// exitOf prints why a command failed and returns the exit code.
 func exitOf(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitDone
@@ -55,7 +55,7 @@ func exitOf(cmd *cobra.Command, err error) int {
 	return exitBad
 }
 
-// A failure is an error that neither the command line nor an input is to blame for. All others are.
+// A failure is an error that neither the command line nor an input caused. All other errors are caused by one of them.
 type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
@@ -65,7 +65,7 @@ type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// An app is what every command shares.
+// An app is what all commands share.
 type app struct {
 	out, err io.Writer
 	log      *slog.Logger
@@ -73,17 +73,17 @@ type app struct {
 	verbose, quiet, noColor bool
 }
 
-// note tells the user something on stderr that is neither a result nor an error.
+// note tells the user on stderr something that is neither a result nor an error.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
 		say(a.err, fmt.Sprintf(format, args...))
 	}
 }
 
-// say writes a message to stderr. It may have in it what others chose.
+// say writes a message to stderr. The text may contain untrusted parts.
 func say(stderr io.Writer, text string) { fmt.Fprintf(stderr, "heddle: %s\n", plain.Lines(text)) }
 
-// terminal reports whether w is a terminal, and how wide.
+// terminal reports whether w is a terminal, and its width.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
@@ -125,7 +125,7 @@ under the CapacityScheduler, the FairScheduler and others.`,
 	root.InitDefaultHelpCmd()
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetUsageTemplate(usageTemplate)
-	eachCommand(root, func(c *cobra.Command) { c.DisableFlagsInUseLine = true }) // they name theirs themselves
+	eachCommand(root, func(c *cobra.Command) { c.DisableFlagsInUseLine = true }) // their usage lines already name them
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is done and how long it takes")
@@ -135,7 +135,7 @@ under the CapacityScheduler, the FairScheduler and others.`,
 	return root
 }
 
-// usageTemplate is cobra's own, with lines that fit 100 columns.
+// usageTemplate is cobra's template with lines that fit in 100 columns.
 const usageTemplate = `Usage:
   {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}
 {{- if .HasExample}}
@@ -169,7 +169,7 @@ func eachCommand(c *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
-// group makes a command that only holds others.
+// group makes a command that only contains others.
 func group(c *cobra.Command, kids ...*cobra.Command) *cobra.Command {
 	c.AddCommand(kids...)
 	c.Args = func(cmd *cobra.Command, args []string) error {
@@ -188,7 +188,7 @@ func group(c *cobra.Command, kids ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// noCommand says that a command does not have another, and which it has that was perhaps meant.
+// noCommand returns the error for a subcommand that does not exist, with the one that was probably meant.
 func noCommand(cmd *cobra.Command, name string) error {
 	var names []string
 	for _, kid := range cmd.Commands() {
@@ -220,7 +220,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// exactly takes these arguments, by what they are called in the usage, such as one FILE.
+// exactly accepts as many arguments as there are names, which are those of the usage, such as one FILE.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == len(names) {
@@ -234,7 +234,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// howMany says how many arguments there were, and which.
+// howMany returns the number of arguments and the arguments themselves.
 func howMany(args []string) string {
 	if len(args) == 0 {
 		return "none"

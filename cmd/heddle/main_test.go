@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"heddle": main, hangs: hang})
 }
 
-// The scripts are the command line as people meet it: what is printed where, and the exit code. "exit N
-// COMMAND" wants exactly that code, "shape FILE" prints the keys and types of a JSON file.
+// The scripts test the command line as users see it: what is printed where, and the exit code. "exit N COMMAND" expects
+// exactly that code, "shape FILE" prints the keys and types of a JSON file.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exit runs heddle and wants an exit code.
+// exit runs heddle and expects an exit code.
 func exit(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: exit CODE ARGUMENT…")
@@ -61,8 +61,8 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// shape prints one line for every key of a JSON file: its path and the type of its value, those of a
-// list's first element with [].
+// shape prints one line for every key of a JSON file: its path and the type of its value; [] marks the keys of a list's
+// first element.
 func shape(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: shape FILE")

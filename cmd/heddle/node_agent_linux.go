@@ -17,7 +17,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// agentFlags say which NodeManager's containers these are.
+// agentFlags identify the NodeManager whose containers an agent handles.
 type agentFlags struct {
 	node, parent, run string
 }
@@ -33,7 +33,7 @@ func (f *agentFlags) add(cmd *cobra.Command) {
 	must(cmd.MarkFlagDirname("run"))
 }
 
-// open finds out what the machine has.
+// open finds out what the machine supports.
 func (f *agentFlags) open(log *slog.Logger) (*groups.Groups, error) {
 	if _, err := ids.ParseNode(f.node); err != nil {
 		return nil, usageError{err}
@@ -96,7 +96,7 @@ its defaults again. It logs on stderr what it does to whom.`,
 	return cmd
 }
 
-// attend runs an agent until a signal ends it, with a warden and something else beside it.
+// attend runs an agent until a signal ends it, with a warden and another function beside it.
 func attend(runs *agent.Agent, g *groups.Groups, f *agentFlags, log *slog.Logger, beside func(context.Context)) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

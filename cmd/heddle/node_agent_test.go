@@ -25,18 +25,18 @@ import (
 	"heddle/node/procs"
 )
 
-// An agent that is killed leaves nothing behind: its warden gives every container its defaults within a second.
+// An agent that is killed leaves nothing behind: its warden resets every container to its defaults within a second.
 func TestNodeAgentKilled(t *testing.T) {
 	testNodeAgentGone(t, syscall.SIGKILL, time.Minute, time.Second)
 }
 
-// Where an agent hangs, its warden has a container run a second after its freeze was to end.
+// If an agent hangs, its warden resumes a container a second after its freeze was to end.
 func TestNodeAgentHangs(t *testing.T) {
 	testNodeAgentGone(t, syscall.SIGSTOP, 4*time.Second, 6*time.Second)
 }
 
-// testNodeAgentGone has an agent freeze a container for a time, sends it a signal, and wants the container to run within
-// another time.
+// testNodeAgentGone lets an agent freeze a container for a time, sends it a signal, and expects the container to run
+// within another time.
 func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.Duration) {
 	const id = "container_1700000000000_0001_01_000002"
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 	args := []string{"--node", "127.0.0.1:8041", "--parent", parent, "--run", filepath.Join(dir, "run")}
 	node := func(more ...string) *exec.Cmd {
 		cmd := exec.Command(exe, slices.Concat([]string{"node"}, more, args)...)
-		cmd.Args[0] = "heddle" // by which this binary is heddle and does not run its tests
+		cmd.Args[0] = "heddle" // so that this binary acts as heddle and does not run its tests
 		return cmd
 	}
 	p := &process{Cmd: node("agent", "--rm", server.URL, "--local-dirs", filepath.Join(dir, "nm")), t: t}
@@ -102,10 +102,10 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 		}
 		_ = sleeper.Wait() // it was killed
 		for _, dir := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/freezer", "/sys/fs/cgroup"} {
-			_ = cgroups.RemovePath(filepath.Join(dir, parent)) // which there are the machine says
+			_ = cgroups.RemovePath(filepath.Join(dir, parent)) // which of them exist depends on the machine
 		}
 	})
-	runs := func() bool { // it computes, so that its time passes
+	runs := func() bool { // it computes, so its processor time grows
 		before := procs.Measure(session(pid)).CPU
 		for range 50 {
 			time.Sleep(10 * time.Millisecond)
@@ -156,7 +156,7 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 	}
 }
 
-// Whoever mistypes the node hears that nothing was done.
+// A user who mistypes the node is told that nothing was done.
 func TestThawOfAnotherNode(t *testing.T) {
 	var said bytes.Buffer
 	run := t.TempDir()
@@ -180,7 +180,7 @@ func TestThawOfAnotherNode(t *testing.T) {
 	}
 }
 
-// frozen reports whether a container does not run, by whichever means.
+// frozen reports whether a container is frozen, by either cgroup version.
 func frozen(t *testing.T, parent, id string, pid int) bool {
 	t.Helper()
 	for _, file := range []string{

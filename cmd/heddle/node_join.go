@@ -13,7 +13,7 @@ import (
 	"heddle/node/trust"
 )
 
-// maxTokenInput bounds what is read where a token is expected.
+// maxTokenInput is the most that is read when a token is expected.
 const maxTokenInput = 4 << 10
 
 func newNodeToken(a *app) *cobra.Command {
@@ -103,7 +103,7 @@ in a folder. The key is made here and never leaves it. The agent renews the cert
 	return cmd
 }
 
-// joinable says what of a command line cannot be right.
+// joinable returns what is wrong with a command line.
 func joinable(address, node, token string) error {
 	if _, err := trust.CheckAddress(address); err != nil {
 		return fmt.Errorf("--rm: %w", err)

@@ -13,7 +13,7 @@ import (
 	"heddle/node/trust"
 )
 
-// A node joins a ResourceManager that others reach, and a start later it is still known.
+// A node joins a ResourceManager that others can reach, and is still known after a restart.
 func TestNodeJoins(t *testing.T) {
 	dir := t.TempDir()
 	data, folder := filepath.Join(dir, "state"), filepath.Join(dir, "agent")

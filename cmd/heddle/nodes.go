@@ -12,14 +12,14 @@ import (
 	"heddle/workload"
 )
 
-// The cluster for a trace that says nothing of one.
+// The cluster for a trace that does not describe one.
 const (
 	defaultNodes = 10
 	defaultRacks = 2
-	nodesOfRack  = 40 // where --racks is not given
+	nodesOfRack  = 40 // if --racks is not given
 )
 
-// clusterFlags say what cluster to simulate.
+// clusterFlags describe the cluster to simulate.
 type clusterFlags struct {
 	nodes, racks count
 	file         string
@@ -30,13 +30,13 @@ type clusterFlags struct {
 type hardware struct {
 	nodes     []world.NodeSpec
 	uplinkBps float64
-	unsized   int // nodes whose size nothing but flags and defaults states
+	unsized   int // nodes whose size only flags or defaults state
 	notes     []string
-	files     []string // that it was read from
+	files     []string // the files it was read from
 }
 
-// cluster is the one that flags ask for, else the scenario's, else of the hosts that the trace names,
-// else a small one. each holds for nodes of which nobody says how large they are.
+// cluster returns the cluster of the flags, or else of the scenario, or else one of the hosts that the trace names, or
+// else a small default. Nodes whose size is not stated get the size each.
 func (f *clusterFlags) cluster(in *input, each heddle.Resource) (*hardware, error) {
 	if f.node != (size{}) {
 		each[heddle.Memory], each[heddle.CPU] = f.node[heddle.Memory], f.node[heddle.CPU]
@@ -85,7 +85,7 @@ func (f *clusterFlags) check() error {
 	return nil
 }
 
-// clusterOf reads a file: a scenario's cluster, or a list of nodes.
+// clusterOf reads a cluster from a file: a scenario or a list of nodes.
 func clusterOf(path string, each heddle.Resource) (*hardware, error) {
 	if scenario.IsScenario(path) {
 		s, err := scenario.Read(path)
@@ -135,7 +135,7 @@ func hostsOf(in *input, each heddle.Resource) (*hardware, error) {
 	}}, nil
 }
 
-// total is what all nodes offer.
+// total returns the sum of what all nodes offer.
 func (h *hardware) total() heddle.Resource {
 	var t heddle.Resource
 	for i := range h.nodes {
@@ -144,10 +144,10 @@ func (h *hardware) total() heddle.Resource {
 	return t
 }
 
-// maxSizes is how many sizes of node a description tells apart.
+// maxSizes is how many node sizes a description lists separately.
 const maxSizes = 3
 
-// describe writes the cluster for people.
+// describe describes the cluster for people.
 func (h *hardware) describe() string {
 	type kind struct {
 		size heddle.Resource
@@ -181,7 +181,7 @@ func (h *hardware) describe() string {
 	return s + strings.Join(parts, ", ")
 }
 
-// show writes an amount of memory and vcores.
+// show formats an amount of memory and vcores.
 func show(r heddle.Resource) string {
 	parts := []string{fmt.Sprintf("%d MiB", r[heddle.Memory]), fmt.Sprintf("%g vcores", float64(r[heddle.CPU])/1000)}
 	for d := heddle.Extra1; d < heddle.NumDims; d++ {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// wrote makes a failure of an error of writing a result.
+// wrote turns an error from writing a result into a failure.
 func wrote(err error) error {
 	if err == nil {
 		return nil
@@ -19,16 +19,15 @@ func wrote(err error) error {
 	return failure{fmt.Errorf("write the result: %w", err)}
 }
 
-// A target is a file that is going to be written. What was there stays until the new content is whole.
+// A target is a file to be written. The old content stays until the new content is complete.
 type target struct {
 	path string
 	file *os.File
-	temp string // the neighbour of path that is written first; "" for a pipe or a device
+	temp string // the temporary neighbour of path; "" for a pipe or a device
 	done bool
 }
 
-// openTarget makes sure, before anything long begins, that a file can be written. inputs are files that
-// it must not be.
+// openTarget makes sure, before long work begins, that a file can be written. The file must not be one of inputs.
 func openTarget(flag, path string, inputs []string) (*target, error) {
 	info, err := os.Stat(path)
 	exists := err == nil
@@ -58,15 +57,15 @@ func openTarget(flag, path string, inputs []string) (*target, error) {
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		if why, ok := errors.AsType[*os.PathError](err); ok {
-			err = why.Err // without the name of the neighbour
+			err = why.Err // without the temporary file's name
 		}
 		return nil, fmt.Errorf("%s: %s cannot be written: %w", flag, path, err)
 	}
 	return &target{path: path, file: f, temp: temp}, nil
 }
 
-// sameFile reports whether two paths name one file, be it there or not. Pipes and devices are the same by name alone:
-// /dev/stdout and /dev/stderr may be one terminal.
+// sameFile reports whether two paths name the same file, which need not exist. Pipes and devices are the same only if
+// their names are: /dev/stdout and /dev/stderr may be the same terminal.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true
@@ -84,7 +83,7 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(is, other)
 }
 
-// write fills the file and puts it in its place.
+// write fills the file and moves it to its place.
 func (t *target) write(fill func(io.Writer) error) error {
 	t.done = true
 	b := bufio.NewWriter(t.file)
@@ -99,7 +98,7 @@ func (t *target) write(fill func(io.Writer) error) error {
 		if err == nil {
 			err = os.Rename(t.temp, t.path)
 		} else {
-			_ = os.Remove(t.temp) // the first error is the one to tell
+			_ = os.Remove(t.temp) // the first error is the one to report
 		}
 	}
 	if err != nil {
@@ -108,19 +107,18 @@ func (t *target) write(fill func(io.Writer) error) error {
 	return nil
 }
 
-// drop gives the file up; after a write it does nothing.
+// drop abandons the file; after a write it does nothing.
 func (t *target) drop() {
 	if t == nil || t.done {
 		return
 	}
-	_ = t.file.Close() // nothing of it is wanted
+	_ = t.file.Close() // its content is not needed
 	if t.temp != "" {
 		_ = os.Remove(t.temp)
 	}
 }
 
-// openNested is openTarget for a file below a folder that a flag names. It makes the folders above the file that are
-// missing.
+// openNested is openTarget for a file below a folder that a flag names. It creates missing folders above the file.
 func openNested(flag, path string) (*target, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		if at, ok := errors.AsType[*os.PathError](err); ok && errors.Is(err, syscall.ENOTDIR) {
@@ -131,7 +129,7 @@ func openNested(flag, path string) (*target, error) {
 	return openTarget(flag, path, nil)
 }
 
-// replaceFile writes a file that a flag names, and the folders above it that are missing.
+// replaceFile writes a file that a flag names, and creates missing folders above it.
 func replaceFile(flag, path string, data []byte) error {
 	t, err := openNested(flag, path)
 	if err != nil {
@@ -143,7 +141,7 @@ func replaceFile(flag, path string, data []byte) error {
 	})
 }
 
-// printJSON writes v for scripts, and for people who look.
+// printJSON writes v as indented JSON, for scripts and for people.
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -11,22 +11,21 @@ import (
 	"heddle/policies"
 )
 
-// A manner is how profiles are simulated: as heddle rm runs them, or a stock ResourceManager; with a node agent beside
-// every NodeManager, or without.
+// A manner is how profiles are simulated: as heddle rm runs them or as a stock ResourceManager does, and with a node
+// agent beside every NodeManager or without.
 type manner struct {
 	stock bool
 	agent string
 }
 
-// The node agents that a profile can have, by their flags; "" for none.
+// The kinds of node agent that a profile can have, named as their flags; "" for none.
 const (
 	agentAsIs  = "agent"
 	agentIdeal = "ideal-agent"
 )
 
-// loadProfiles reads profiles from what stands on the command line: each a name, a file, or one of both
-// with changes behind it. set are changes to all of them, and how is the manner of those that say nothing of it. notes
-// say what was left out.
+// loadProfiles reads profiles from the command line. Each spec is a name or a file, optionally followed by changes. The
+// changes in set apply to all, and how is the manner of specs that do not state one. notes say what was left out.
 func loadProfiles(specs, set []string, how manner) (out []*policies.Profile, notes []string, err error) {
 	seen := map[string]string{}
 	for _, text := range specs {
@@ -49,7 +48,7 @@ func loadProfiles(specs, set []string, how manner) (out []*policies.Profile, not
 			if other == text {
 				return nil, nil, fmt.Errorf("profile %s stands twice", text)
 			}
-			p.Name = text // two files of one name in different folders
+			p.Name = text // two files of the same name in different folders
 		}
 		seen[p.Name] = text
 		out = append(out, p)
@@ -57,7 +56,7 @@ func loadProfiles(specs, set []string, how manner) (out []*policies.Profile, not
 	return out, notes, nil
 }
 
-// apply is what of a profile is carried out in a manner. notes say what is not.
+// apply returns the part of a profile that has an effect in a manner. notes say what has none.
 func (m manner) apply(p *policies.Profile) (left *policies.Profile, notes []string) {
 	left = p
 	if m.agent == "" {
@@ -73,16 +72,16 @@ func (m manner) apply(p *policies.Profile) (left *policies.Profile, notes []stri
 	return left, notes
 }
 
-// A spec is a profile as it stands on the command line.
+// A spec is a profile as written on the command line.
 type spec struct {
 	name   string
 	set    []string
-	agent  string // as of manner
-	as     string // "" for nothing said
-	manner string // as it was said
+	agent  string // as in manner
+	as     string // "" if not stated
+	manner string // as written
 }
 
-// in is the manner of a profile where others have the given one.
+// in returns the manner of a profile, given the manner of profiles that do not state one.
 func (s *spec) in(how manner) manner {
 	if s.as != "" {
 		how.stock = s.as == asStock
@@ -91,7 +90,7 @@ func (s *spec) in(how manner) manner {
 	return how
 }
 
-// What --as takes.
+// The values of --as.
 const (
 	asHeddle = "heddle"
 	asStock  = "stock"
@@ -99,7 +98,7 @@ const (
 
 var manners = regexp.MustCompile(` --((?:ideal-)?agent|as[ =](\S*))( |$)`)
 
-// parseSpec takes "heddle --agent --as stock --set place.map=delay --set …" apart.
+// parseSpec parses "heddle --agent --as stock --set place.map=delay --set …".
 func parseSpec(text string) (spec, error) {
 	const flag = "--set"
 	var s spec
@@ -132,8 +131,8 @@ func parseSpec(text string) (spec, error) {
 	return s, nil
 }
 
-// splitList splits at commas, but not inside brackets, braces and quotes, where options of policies have
-// theirs.
+// splitList splits at commas, except inside brackets, braces and quotes, where options of policies have their own
+// commas.
 func splitList(s string) []string {
 	var out []string
 	depth, from, quote := 0, 0, byte(0)
@@ -157,7 +156,7 @@ func splitList(s string) []string {
 	return append(out, strings.TrimSpace(s[from:]))
 }
 
-// checkProfiles builds every profile once, so that what is wrong with one is known before anything runs.
+// checkProfiles builds every profile once, so that errors in them are found before anything runs.
 func checkProfiles(profiles []*policies.Profile, h *conf.Hadoop, dir string) error {
 	for _, p := range profiles {
 		for _, need := range []struct {
@@ -179,7 +178,7 @@ func checkProfiles(profiles []*policies.Profile, h *conf.Hadoop, dir string) err
 	return nil
 }
 
-// defaultProfile is the one to run when none is named, and why.
+// defaultProfile returns the profile to run if none is named, and the reason.
 func defaultProfile(h *conf.Hadoop, dir string) (name, why string) {
 	switch s := h.Site.Scheduler; {
 	case dir != "" && (s == "capacity" && h.Capacity != nil || s == "fair" && h.Fair != nil || s == "fifo"):

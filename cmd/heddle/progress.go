@@ -14,21 +14,21 @@ import (
 	"heddle/sim"
 )
 
-// A bar shows on a terminal how far the runs are: how many are done, how far the first that is not has
-// come in simulated time, events a second over all, and how long it will still take.
+// A bar shows the progress of the runs on a terminal: how many are done, how far the first unfinished one is in
+// simulated time, the events per second over all runs, and the remaining time.
 type bar struct {
-	all  *mpb.Progress // nil where nothing is shown
+	all  *mpb.Progress // nil if nothing is shown
 	line *mpb.Bar
 
-	mu    sync.Mutex // the drawing looks at what follows
+	mu    sync.Mutex // guards the rest, which the drawing reads
 	began time.Time
-	what  string // stands before all else
-	jobs  int    // of one run
+	what  string // shown before everything else
+	jobs  int    // per run
 	runs  []sim.Progress
 	ended []bool
 }
 
-// steps is how finely a bar divides a run.
+// steps is how many steps a bar has per run.
 const steps = 1000
 
 // newBar shows a bar if stderr is a terminal and the user did not ask for quiet.
@@ -39,7 +39,7 @@ func (a *app) newBar(plan *exp.Plan, what string) *bar {
 	return b
 }
 
-// draw shows a bar with texts at its sides; nil where nothing is to be shown. A total of 0 is set later.
+// draw shows a bar with text on both sides, or returns nil if nothing is to be shown. A total of 0 is set later.
 func (a *app) draw(total int64, before, after func() string) (*mpb.Progress, *mpb.Bar) {
 	if _, tty := terminal(a.err); !tty || a.quiet || os.Getenv("TERM") == "dumb" {
 		return nil, nil
@@ -51,7 +51,7 @@ func (a *app) draw(total int64, before, after func() string) (*mpb.Progress, *mp
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return after() })))
 }
 
-// report notes how far a run is, and says whether it is the first time.
+// report notes a run's progress and reports whether it is the run's first report.
 func (b *bar) report(run int, p sim.Progress) (first bool) {
 	b.mu.Lock()
 	first = b.runs[run].Events == 0
@@ -78,7 +78,7 @@ func (b *bar) move(at int64) {
 	}
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (b *bar) end() {
 	if b.all == nil {
 		return
@@ -87,8 +87,8 @@ func (b *bar) end() {
 	b.all.Wait()
 }
 
-// position is how many steps are done. A run is as far as its jobs are; all but the last step, since the
-// bar would go away.
+// position returns how many steps are done. The progress of a run is the fraction of its jobs that are done, but stops
+// before the last step, because the bar would disappear.
 func (b *bar) position() int64 {
 	at := 0
 	for i := range b.runs {
@@ -131,7 +131,7 @@ func (b *bar) after() string {
 	return s
 }
 
-// thousands writes a rate to three digits: 950, 12.3k, 1.24M.
+// thousands formats a rate to three digits: 950, 12.3k, 1.24M.
 func thousands(x float64) string {
 	switch {
 	case x >= 1e6:

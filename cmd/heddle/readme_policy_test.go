@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The README's policy is one: with its line in the table it compiles, keeps what every policy must keep, and the
+// The README's policy works: with its line in the table it compiles, keeps what every policy must keep, and the
 // README's command runs it. Nothing is written into the tree: the compiler sees the files through an overlay.
 func TestReadmePolicy(t *testing.T) {
 	if testing.Short() {
@@ -105,7 +105,7 @@ func TestSuite(t *testing.T) {
 		}
 	}
 
-	run := exec.Command("sh", "-c", exe+" "+command+" --seeds 1 -o json") // the shell reads the quotes as readers' shells do
+	run := exec.Command("sh", "-c", exe+" "+command+" --seeds 1 -o json") // a shell reads the quotes as readers' shells do
 	run.Dir, run.Stderr = root, os.Stderr
 	out, err := run.Output()
 	if err != nil {

@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// stopTime is how long the daemon may take to stop before it is ended as it is. What was promised to
-	// anybody is on the disk at any moment.
+	// stopTime is how long the daemon may take to stop before it is ended by force. Everything it has promised is on
+	// the disk at any moment.
 	stopTime = 10 * time.Second
-	// lastWords is how long it may then take to say so: it may be that nobody reads what it says.
+	// lastWords is how much time it then has to log that: possibly nobody reads its output.
 	lastWords = time.Second
-	// refreshTime is how long reading the configuration again may take.
+	// refreshTime is how long rereading the configuration may take.
 	refreshTime = 30 * time.Second
 )
 
@@ -81,7 +81,7 @@ func (a *app) manage(f *rmFlags) error {
 	return a.manageAs(f, d)
 }
 
-// manageAs is likewise, as it is configured.
+// manageAs is manage with a given configuration.
 func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 	log := a.logger(f, d.Log)
 	signals := make(chan os.Signal, 4)
@@ -120,9 +120,10 @@ func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 	return manageUntil(running, signals, log)
 }
 
-// manageUntil waits for the signal that ends the daemon, or for its own end.
+// manageUntil waits for the signal that ends the daemon, or for the daemon to end by itself.
 func manageUntil(d *serve.Daemon, signals chan os.Signal, log *slog.Logger) error {
-	// Files may hang, and end nothing else. One reading waits behind the one under way, which may have begun before they changed.
+	// Reading files may hang, which must not block anything else. One reading waits behind the one under way, which may
+	// have begun before the files changed.
 	readings := make(chan struct{}, 1)
 	defer close(readings)
 	go func() {
@@ -140,22 +141,22 @@ func manageUntil(d *serve.Daemon, signals chan os.Signal, log *slog.Logger) erro
 			if s == syscall.SIGHUP {
 				select {
 				case readings <- struct{}{}:
-				default: // one waits
+				default: // one is already waiting
 				}
 				continue
 			}
 			endWithin(stopTime + lastWords)
-			signal.Stop(signals) // a second one ends the program at once
+			signal.Stop(signals) // a second signal ends the program at once
 			log.Info("stopping", "signal", s.String())
 			return halt(d, log)
 		}
 	}
 }
 
-// endWithin ends the process after so long, whatever it is at then.
+// endWithin ends the process after a time, whatever it is doing then.
 func endWithin(d time.Duration) { time.AfterFunc(d, func() { os.Exit(exitFailed) }) }
 
-// refresh reads the configuration of queues again. Where it is wrong, what was read before stays.
+// refresh rereads the configuration of queues. If it is wrong, the previous configuration stays in effect.
 func refresh(d *serve.Daemon, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), refreshTime)
 	defer cancel()
@@ -164,7 +165,7 @@ func refresh(d *serve.Daemon, log *slog.Logger) {
 	}
 }
 
-// halt stops the daemon, but does not wait for ever.
+// halt stops the daemon, but does not wait forever.
 func halt(d *serve.Daemon, log *slog.Logger) error {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Stop() }()
@@ -187,12 +188,12 @@ func (f *rmFlags) json(configured setup.Log) bool {
 	return configured.JSON
 }
 
-// logger is what the daemon logs with: as flags say, else as heddle.yaml does.
+// logger returns the daemon's logger, configured by the flags or else by heddle.yaml.
 func (a *app) logger(f *rmFlags, configured setup.Log) *slog.Logger {
 	o := &slog.HandlerOptions{Level: configured.Level, ReplaceAttr: daemon.BoundLog}
 	if f.level.value != "" {
 		var l slog.Level
-		must(l.UnmarshalText([]byte(f.level.value))) // the flag takes no other words
+		must(l.UnmarshalText([]byte(f.level.value))) // the flag accepts no other words
 		o.Level = l
 	}
 	if f.json(configured) {
@@ -201,16 +202,16 @@ func (a *app) logger(f *rmFlags, configured setup.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.err, o))
 }
 
-// untouched reports whether nothing was kept in a folder yet.
+// untouched reports whether nothing has been kept in a folder yet.
 func untouched(dir string) bool {
 	in, err := os.ReadDir(dir)
 	return errors.Is(err, os.ErrNotExist) || err == nil && len(in) == 0
 }
 
-// A listen is a flag that says where to listen.
+// A listen is a flag for the addresses to listen on.
 type listen struct{ setup.Listen }
 
-// portNames are what --listen calls the ports.
+// portNames are the names of the ports in --listen.
 var portNames = []string{"client", "scheduler", "tracker", "admin", "web", "agents"}
 
 func (l *listen) Type() string { return "WHERE" }

@@ -15,7 +15,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// submit hands an application in as Hadoop's clients do, and returns its id.
+// submit submits an application as Hadoop's clients do, and returns its id.
 func submit(t *testing.T, addr, user, name string) string {
 	t.Helper()
 	id, err := trySubmit(t.Context(), addr, user, name)
@@ -44,7 +44,7 @@ func trySubmit(ctx context.Context, addr, user, name string) (string, error) {
 	return conv.App(made.ApplicationId).String(), err
 }
 
-// An application of a ResourceManager without nodes is listed, explained, and killed; the next start knows it.
+// An application of a ResourceManager without nodes is listed, explained and killed; after a restart it is still known.
 func TestApplicationFromOutside(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "state")
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
@@ -98,7 +98,8 @@ func TestApplicationFromOutside(t *testing.T) {
 	}
 }
 
-// Who is to see an application with access lists on sees it with every command that looks; others are told what they may know.
+// With access lists on, a user who may see an application sees it with every read command; others are told what they
+// may know.
 func TestLookingWithAccessLists(t *testing.T) {
 	dir := t.TempDir()
 	const text = "<configuration><property><name>yarn.acl.enable</name><value>true</value></property>" +
@@ -137,8 +138,8 @@ func TestLookingWithAccessLists(t *testing.T) {
 	}
 }
 
-// Where others can reach it, HTTP does not know who asks: changes go over RPC, as the user, and are allowed or refused
-// as there.
+// If others can reach the ResourceManager, HTTP does not authenticate: changes go over RPC, as the user, and are
+// allowed or refused as there.
 func TestChangesFromOutside(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -174,7 +175,7 @@ func TestChangesFromOutside(t *testing.T) {
 			t.Errorf("heddle %s ended with %d, want %d and %s:\n%s", x.args, code, x.code, x.want, out)
 		}
 	}
-	for user, want := range map[string]string{ // who looks is taken at their word
+	for user, want := range map[string]string{ // read commands take the user at their word
 		"eve": `(?s)state +KILLED\n.*the rest of it is not shown: .* do not name you`, "ada": `killed by user ada at 127.0.0.1`,
 	} {
 		t.Setenv("HADOOP_USER_NAME", user)

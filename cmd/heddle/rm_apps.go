@@ -14,10 +14,10 @@ import (
 	"heddle/yarn/ids"
 )
 
-// mostApps bounds --limit.
+// mostApps is the limit of --limit.
 const mostApps = 1_000_000
 
-// The states of applications, and those in which one is not over.
+// The states of applications, and those of applications that are not over.
 var (
 	appStates  = []string{"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED", "RUNNING", "FINISHED", "FAILED", "KILLED"}
 	liveStates = appStates[:5]
@@ -107,7 +107,7 @@ func newAppStatus(a *app) *cobra.Command {
 	return cmd
 }
 
-// appIDs wants application ids: n, or one and more where n is 0.
+// appIDs accepts n application ids, or at least one if n is 0.
 func appIDs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if n > 0 && len(args) != n {
@@ -130,12 +130,12 @@ func liveApps(ctx context.Context, c *client.Client) ([]string, error) {
 	return described(ctx, c, liveStates)
 }
 
-// anyApps completes all applications, the newest first.
+// anyApps completes all applications, newest first.
 func anyApps(ctx context.Context, c *client.Client) ([]string, error) {
 	return described(ctx, c, nil)
 }
 
-// mostCompleted is how many applications a shell is offered.
+// mostCompleted is the most applications that a shell is offered.
 const mostCompleted = 200
 
 func described(ctx context.Context, c *client.Client, states []string) ([]string, error) {
@@ -151,10 +151,10 @@ func described(ctx context.Context, c *client.Client, states []string) ([]string
 	return out, nil
 }
 
-// words is a flag with values between commas; it may stand several times.
+// words is a flag for comma-separated values; it may be repeated.
 type words struct {
 	values []string
-	of     []string // what they may be, in upper case; empty for anything
+	of     []string // the allowed values, in upper case; empty = any
 	kind   string   // what the help calls them
 }
 

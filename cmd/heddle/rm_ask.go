@@ -8,7 +8,7 @@ import (
 	"heddle/rm"
 )
 
-// whyOf asks what an application waits for, and for the application itself. One that is over waits for nothing.
+// whyOf asks for an application and what it waits for. An application that is over waits for nothing.
 func whyOf(ctx context.Context, c *client.Client, id string) (*rm.AppReport, *rm.Explanation, error) {
 	a, err := c.App(ctx, id)
 	if err != nil {
@@ -24,7 +24,7 @@ func whyOf(ctx context.Context, c *client.Client, id string) (*rm.AppReport, *rm
 	}, nil
 }
 
-// clusterFigures asks for the cluster in figures, of Heddle or of another ResourceManager.
+// clusterFigures asks for the figures of a cluster, of Heddle or another ResourceManager.
 func clusterFigures(ctx context.Context, c *client.Client) (*clusterRow, error) {
 	m, err := c.Metrics(ctx)
 	if err != nil {

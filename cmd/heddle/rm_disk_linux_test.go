@@ -18,11 +18,11 @@ import (
 	"heddle/yarn/wire"
 )
 
-// A disk is a file system of its own that can be made to hang: every write to it waits from then on.
+// A disk is a separate file system that can be made to hang: every write to it then waits.
 type disk struct {
 	t      *testing.T
 	dir    string
-	frozen io.Closer // whose end lets it go on, be it that of the test's process
+	frozen io.Closer // closing it lets the disk go on, as does the end of the test's process
 	ended  func() error
 }
 
@@ -76,14 +76,14 @@ func (d *disk) goesOn() {
 	if d.frozen == nil {
 		return
 	}
-	_ = d.frozen.Close() // where it is closed, the shell has ended
+	_ = d.frozen.Close() // once it is closed, the shell has ended
 	if err := d.ended(); err != nil {
 		d.t.Error(err)
 	}
 	d.frozen = nil
 }
 
-// get returns the status and the text that a page has, which it has at once.
+// get returns the status and text of a page, which must be there at once.
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	r, err := (&http.Client{Timeout: 5 * time.Second}).Get(url)
@@ -108,8 +108,8 @@ func eventually(t *testing.T, holds func() bool) {
 	}
 }
 
-// While the disk hangs nothing is acknowledged that is not on it, whoever looks is answered, NodeManagers report, and it is
-// said. When the disk goes on, so does whoever waited, and nothing is lost.
+// While the disk hangs, nothing is acknowledged that is not on it, readers are answered, NodeManagers report, and the
+// hang is reported. When the disk goes on, so do the waiting callers, and nothing is lost.
 func TestDiskHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes 10 s until a disk counts as hung")
@@ -145,7 +145,7 @@ func TestDiskHangs(t *testing.T) {
 	}
 
 	d.hangs()
-	defer d.goesOn() // a process that waits for it cannot be ended
+	defer d.goesOn() // a process that waits for it cannot be killed
 	answered := make(chan error, 1)
 	go func() {
 		answered <- ada.Call(t.Context(), "submitApplication", hollow.Submission(made.GetApplicationId(), "meanwhile", "default"), &wire.SubmitApplicationResponse{})
@@ -178,7 +178,7 @@ func TestDiskHangs(t *testing.T) {
 		t.Errorf("who waited is told %v", err)
 	}
 	eventually(t, func() bool { code, _ := get(t, web+"/readyz"); return code == http.StatusOK })
-	_ = p.Process.Kill() // what was acknowledged is there after that
+	_ = p.Process.Kill() // what was acknowledged must survive it
 	_ = p.ends(stopTime)
 
 	p = start(t, "rm", "--data", data, "--listen", freePorts)

@@ -20,20 +20,19 @@ import (
 	"heddle/yarn/rest"
 )
 
-// A fakeRM answers as a ResourceManager does, from what one answered once. Applications end two calls after they
-// were killed.
+// A fakeRM answers like a ResourceManager, from recorded answers. Applications end two calls after they were killed.
 type fakeRM struct {
 	t      testing.TB
 	heddle bool // it has what only Heddle has
 
 	mu    sync.Mutex
 	apps  []json.RawMessage
-	state map[string]string // of applications that were killed
-	calls map[string]int    // how often each was told so
-	queue map[string]string // of applications that were moved
+	state map[string]string // of killed applications
+	calls map[string]int    // how often each was killed
+	queue map[string]string // of moved applications
 }
 
-// startFake serves until the test is over, and returns the address. t is told what goes wrong.
+// startFake serves until the test is over, and returns the address. Errors are reported to t.
 func startFake(t testing.TB, isHeddle bool, atEnd func(func())) string {
 	f := &fakeRM{t: t, heddle: isHeddle, state: map[string]string{}, calls: map[string]int{}, queue: map[string]string{}}
 	if err := json.Unmarshal(f.file("apps.json"), &f.apps); err != nil {
@@ -82,16 +81,16 @@ func (f *fakeRM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func answer(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json;charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client notices
+	_, _ = w.Write(body) // the client notices an error
 }
 
-// refuse answers as YARN refuses.
+// refuse refuses a request as YARN does.
 func refuse(w http.ResponseWriter, status int, class, message string) {
 	answer(w, status, fmt.Appendf(nil, `{"RemoteException":{"exception":%q,"message":%q,"javaClassName":%q}}`,
 		class, "java.lang.Exception: "+message, "org.apache.hadoop.yarn.webapp."+class))
 }
 
-// shown is an application as it is now.
+// shown returns an application in its current state.
 func (f *fakeRM) shown(raw json.RawMessage) (a rest.App, text string) {
 	if err := json.Unmarshal(raw, &a); err != nil {
 		f.t.Error(err)
@@ -134,7 +133,7 @@ func (f *fakeRM) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(out) == 0 {
-		answer(w, 200, []byte(`{"apps":null}`)) // as older releases write nothing
+		answer(w, 200, []byte(`{"apps":null}`)) // as older releases do
 		return
 	}
 	answer(w, 200, []byte(`{"apps":{"app":[`+strings.Join(out, ",")+`]}}`))
@@ -169,7 +168,7 @@ func (f *fakeRM) app(w http.ResponseWriter, r *http.Request, id, rest string) {
 	refuse(w, 404, "NotFoundException", "app with id: "+id+" not found")
 }
 
-// heddleBase is where Heddle's own services are.
+// heddleBase is the base path of Heddle's own services.
 const heddleBase = rest.HeddleBase
 
 func (f *fakeRM) text(v any) string {
@@ -180,7 +179,7 @@ func (f *fakeRM) text(v any) string {
 	return string(text)
 }
 
-// report is an application as Heddle tells it.
+// report returns an application in Heddle's form.
 func (f *fakeRM) report(a *rest.App) *rm.AppReport {
 	id, err := ids.ParseApp(a.ID)
 	if err != nil {
@@ -299,7 +298,7 @@ func (f *fakeRM) node(w http.ResponseWriter, id string) {
 	refuse(w, 404, "NotFoundException", "nodeId, "+id+", is not found")
 }
 
-// own is what only Heddle answers.
+// own answers what only Heddle answers.
 func (f *fakeRM) own(w http.ResponseWriter, r *http.Request, path string) {
 	var a rest.Answer
 	if path == "/apps" {
@@ -336,7 +335,7 @@ func (f *fakeRM) own(w http.ResponseWriter, r *http.Request, path string) {
 	answer(w, 200, b.Bytes())
 }
 
-// fakeNodes are the nodes that the fake has as Heddle, in some states or all.
+// fakeNodes returns the nodes that the fake has as Heddle, in some states or all.
 func fakeNodes(states string) (out rm.Nodes) {
 	out.List = []rm.NodeRow{}
 	for _, n := range []rm.NodeRow{{
@@ -356,7 +355,7 @@ func fakeNodes(states string) (out rm.Nodes) {
 	return out
 }
 
-// fakeContainers are the containers on a node of the fake.
+// fakeContainers returns the containers on a node of the fake.
 func fakeContainers() rm.NodeContainers {
 	first := rm.ContainerRow{
 		ID: ids.Container{Attempt: ids.Attempt{App: fakeApp(1), N: 1}, ID: 1}, App: fakeApp(1), User: "ada", Kind: "am", Running: true, Created: 1795246246143,
@@ -369,7 +368,7 @@ func fakeContainers() rm.NodeContainers {
 	return rm.NodeContainers{List: []rm.ContainerRow{first, second, third}}
 }
 
-// fakeQueues are the queues that the fake has.
+// fakeQueues returns the queues of the fake.
 func fakeQueues() rm.Queues {
 	root := rm.QueueReport{
 		QueueInfo: rm.QueueInfo{Path: "root", State: rm.QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000},

@@ -14,7 +14,7 @@ import (
 	"heddle/rm"
 )
 
-// A snapshot is what top shows of one moment.
+// A snapshot is what top shows at one moment.
 type snapshot struct {
 	At      time.Time
 	URL     string
@@ -23,13 +23,13 @@ type snapshot struct {
 	Apps    []rm.AppReport
 }
 
-// A clusterRow is the cluster in figures.
+// A clusterRow is the figures of a cluster.
 type clusterRow struct {
 	Version   string    `json:"version"`
 	Scheduler string    `json:"scheduler"`
-	Profile   string    `json:"profile"` // "" where the ResourceManager is not Heddle
+	Profile   string    `json:"profile"` // "" if the ResourceManager is not Heddle
 	Started   int64     `json:"started_ms"`
-	Unready   string    `json:"unready"` // why it cannot be relied on now; "" where it can
+	Unready   string    `json:"unready"` // why it cannot be relied on now; "" if it can
 	Total     rm.Amount `json:"total"`
 	Used      rm.Amount `json:"used"`
 	Reserved  rm.Amount `json:"reserved"`
@@ -53,13 +53,13 @@ type clusterRow struct {
 	Shutdown        int `json:"nodes_shutdown"`
 }
 
-// An appOrder is one way to sort applications. The key chooses it on a terminal, the name with --sort.
+// An appOrder is one way to sort applications: key selects it on a terminal, name with --sort.
 type appOrder struct {
 	key, name string
 	less      func(a, b *rm.AppReport) int
 }
 
-// appOrders are the ways to sort, what comes first first. Equal ones stand by age.
+// appOrders are the sort orders; each begins with the largest or first. Ties are sorted by age.
 var appOrders = []appOrder{
 	{"m", "memory", func(a, b *rm.AppReport) int { return cmp.Compare(b.Used.MemoryMiB, a.Used.MemoryMiB) }},
 	{"v", "vcores", func(a, b *rm.AppReport) int { return cmp.Compare(b.Used.Vcores, a.Used.Vcores) }},
@@ -77,8 +77,8 @@ func orderNames() []string {
 	return out
 }
 
-// waits is what an application asks for and does not have, in MiB; one without a master waits before all, one that
-// is over last.
+// waits returns what an application asks for and does not have, in MiB. Applications without a master come first, those
+// that are over last.
 func waits(r *rm.AppReport) int64 {
 	switch {
 	case r.State.Final():
@@ -89,7 +89,7 @@ func waits(r *rm.AppReport) int64 {
 	return r.Pending.MemoryMiB
 }
 
-// sortApps orders applications.
+// sortApps sorts applications.
 func sortApps(rows []rm.AppReport, order string, reversed bool) {
 	at := slices.IndexFunc(appOrders, func(o appOrder) bool { return o.name == order })
 	slices.SortStableFunc(rows, func(a, b rm.AppReport) int {
@@ -101,15 +101,15 @@ func sortApps(rows []rm.AppReport, order string, reversed bool) {
 	})
 }
 
-// A look says how a frame is drawn.
+// A look says how to draw a frame.
 type look struct {
 	width    int
 	height   int // 0: as many lines as there are
 	order    string
 	reversed bool
-	skip     int    // applications scrolled over
-	keys     bool   // a last line says what keys do
-	trouble  string // why what is shown is old; "" for nothing
+	skip     int    // applications scrolled past
+	keys     bool   // a last line explains the keys
+	trouble  string // why the data are old; "" if they are not
 	colour   bool
 }
 
@@ -130,8 +130,8 @@ func newInks(colour bool) inks {
 	}
 }
 
-// draw lays a snapshot out: the cluster, its queues, its applications. It takes l.skip back to where the last
-// application is the last line.
+// draw lays out a snapshot: the cluster, its queues, its applications. It reduces l.skip so that the last application
+// is on the last line at most.
 func (s *snapshot) draw(l *look) string {
 	k := newInks(l.colour)
 	lines := s.heading(l, k)
@@ -168,14 +168,14 @@ func (s *snapshot) draw(l *look) string {
 	return strings.Join(lines, "\n")
 }
 
-// leastQueues is how many lines queues have however little room there is.
+// leastQueues is the least number of lines for queues, however little room there is.
 const leastQueues = 3
 
-// body is the tables: queues take at most a third of the room where applications need the rest.
+// body returns the tables: queues take at most a third of the room if applications need the rest.
 func (s *snapshot) body(l *look, k inks, room int) []string {
 	queues := s.queueLines(l, k)
 	apps := s.appLines(l, k)
-	fit := max(room/3, room-len(apps)-1) - 2 // but for an empty line and the names of the columns
+	fit := max(room/3, room-len(apps)-1) - 2 // without an empty line and the column names
 	if rows := len(queues) - 1; rows > max(fit, leastQueues) {
 		keep := max(fit, leastQueues) - 1
 		queues = append(queues[:1+keep], k.dim.Render(fmt.Sprintf("… and %s", plural(rows-keep, "more queue"))))
@@ -227,7 +227,7 @@ func reserved(is bool, what string) string {
 	return ", " + what + " reserved"
 }
 
-// some is a count with its word, or nothing where it is 0.
+// some returns a count with its word, or "" if the count is 0.
 func some(ink lipgloss.Style, n int, word string) string {
 	if n == 0 {
 		return ""
@@ -239,7 +239,7 @@ func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
-// gauge is a bar of how much of something is in use.
+// gauge returns a bar that shows how much of something is in use.
 func gauge(k inks, used, total float64) string {
 	const cells = 24
 	share := 0.0
@@ -285,7 +285,7 @@ func (s *snapshot) appLines(l *look, k inks) []string {
 	return columns(narrowed(rows, l.width, "type", "vcores", "queue", "containers", "name", "user"), "progress", k)
 }
 
-// row is a row of what a cluster said, whose texts may hold anything.
+// row returns a row of texts from a cluster, which are untrusted.
 func row(cells ...string) []string {
 	for i, c := range cells {
 		cells[i] = plain.Line(c)
@@ -293,8 +293,8 @@ func row(cells ...string) []string {
 	return cells
 }
 
-// narrowed leaves columns out, by their names in the first row and in the order given, until rows fit the width or
-// nothing more may go.
+// narrowed removes columns, by their names in the first row and in the given order, until the rows fit the width or no
+// more may be removed.
 func narrowed(rows [][]string, width int, unimportant ...string) [][]string {
 	for _, name := range unimportant {
 		all := len(gap) * (len(rows[0]) - 1)
@@ -313,10 +313,10 @@ func narrowed(rows [][]string, width int, unimportant ...string) [][]string {
 	return rows
 }
 
-// gap is between columns.
+// gap separates columns.
 const gap = "  "
 
-// widths is how wide each column is.
+// widths returns the width of each column.
 func widths(rows [][]string) []int {
 	out := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -327,7 +327,7 @@ func widths(rows [][]string) []int {
 	return out
 }
 
-// columns lays rows out, the first of which is the head; from the column named first on they are numbers.
+// columns lays out rows, the first of which is the head; the columns from first on are numbers.
 func columns(rows [][]string, first string, k inks) []string {
 	wide, texts := widths(rows), slices.Index(rows[0], first)
 	out := make([]string, len(rows))
@@ -352,7 +352,7 @@ func columns(rows [][]string, first string, k inks) []string {
 	return out
 }
 
-// keysLine says what keys do.
+// keysLine explains the keys.
 func keysLine(l *look) string {
 	parts := []string{"q quit"}
 	for _, o := range appOrders {

@@ -15,7 +15,7 @@ import (
 	"heddle/rm"
 )
 
-// manyRows is a snapshot of so many queues and applications.
+// manyRows returns a snapshot with a number of queues and applications.
 func manyRows(queues, apps int) *snapshot {
 	s := &snapshot{At: time.UnixMilli(1795246299685), URL: "http://127.0.0.1:8088", Cluster: clusterRow{
 		Scheduler: "capacity", Started: 1795246246143, Active: 3, Lost: 1, Running: apps,
@@ -33,7 +33,7 @@ func manyRows(queues, apps int) *snapshot {
 	return s
 }
 
-// One application with a long name in wide letters, or of control characters, does not take the names of all others away.
+// An application whose long name has wide letters or control characters does not push out the names of the others.
 func TestFrameLongNames(t *testing.T) {
 	for _, name := range []string{strings.Repeat("日本", 20), strings.Repeat("\x1b", 32)} {
 		s := manyRows(1, 3)
@@ -44,7 +44,7 @@ func TestFrameLongNames(t *testing.T) {
 	}
 }
 
-// Nor does one user, type or queue with a long name, and one long queue leaves room for what queues hold.
+// Nor does a user, type or queue with a long name, and a queue with a long name leaves room for what queues hold.
 func TestFrameLongWords(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, set := range []func(*snapshot){
@@ -103,7 +103,7 @@ func TestFrameFits(t *testing.T) {
 	}
 }
 
-// On a narrow terminal what matters least goes first, and what matters most stays.
+// On a narrow terminal the least important columns go first, and the most important stay.
 func TestFrameNarrows(t *testing.T) {
 	s := manyRows(1, 3)
 	for i := range s.Apps {
@@ -165,7 +165,7 @@ func press(m *topModel, key string) tea.Cmd {
 	return cmd
 }
 
-// Keys, answers and failures make of a frame what they should.
+// Keys, answers and failures change the frame as they should.
 func TestTopModel(t *testing.T) {
 	answers := []taken{{manyRows(1, 30), nil}, {nil, errors.New("no ResourceManager answers")}, {manyRows(1, 2), nil}}
 	m := &topModel{look: look{width: 80, order: "memory", keys: true}, every: time.Millisecond}
@@ -220,7 +220,7 @@ func TestTopModel(t *testing.T) {
 	}
 }
 
-// While a ResourceManager does not answer, what is shown says so and of when it is, until there is an answer.
+// While a ResourceManager does not answer, the frame says so and how old its data are.
 func TestTopWaits(t *testing.T) {
 	m := &topModel{look: look{width: 80, order: "memory"}, take: func() (*snapshot, error) { return manyRows(1, 1), nil }}
 	m.Init()
@@ -254,7 +254,7 @@ func TestTopWaits(t *testing.T) {
 	}
 }
 
-// A ResourceManager that has just started, or hangs, says so, and then what it counts is not all there is.
+// A ResourceManager that has just started, or hangs, says so, and its counts are then incomplete.
 func TestFrameUnready(t *testing.T) {
 	s := manyRows(1, 1)
 	s.Cluster.Unready = "waiting for 3 of 40 nodes"
@@ -263,7 +263,7 @@ func TestFrameUnready(t *testing.T) {
 	}
 }
 
-// On a narrow terminal why there is no answer is not cut off.
+// On a narrow terminal the reason for a missing answer is not cut off.
 func TestTopWrapsTrouble(t *testing.T) {
 	m := &topModel{look: look{width: 40, height: 24, order: "memory"}, every: time.Millisecond}
 	for _, last := range []*snapshot{nil, manyRows(1, 1)} {
@@ -275,7 +275,7 @@ func TestTopWrapsTrouble(t *testing.T) {
 	}
 }
 
-// Where the first answer is a failure, it is shown, and asking goes on.
+// If the first answer is a failure, it is shown, and requests go on.
 func TestTopStartsWithoutAnswer(t *testing.T) {
 	m := &topModel{look: look{width: 80, order: "memory"}, every: time.Millisecond}
 	_, cmd := m.Update(taken{nil, errors.New("no ResourceManager answers at\nhttp://x")})
@@ -287,7 +287,7 @@ func TestTopStartsWithoutAnswer(t *testing.T) {
 	}
 }
 
-// However seldom it looks, after a failure it asks again soon, and says when.
+// However long the refresh interval, after a failure top asks again soon, and says when.
 func TestTopAsksAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct{ every, want time.Duration }{{time.Hour, askAgain}, {time.Second, time.Second}} {

@@ -19,10 +19,10 @@ import (
 	"heddle/daemon/setup"
 )
 
-// hangs is a heddle rm whose loop hangs once an application is submitted.
+// hangs is the name of a heddle rm whose loop hangs once an application is submitted.
 const hangs = "heddle-hangs"
 
-// hang is the program hangs.
+// hang is the program that hangs names.
 func hang() {
 	a := &app{out: os.Stdout, err: os.Stderr, log: slog.New(slog.DiscardHandler)}
 	f := &rmFlags{Options: setup.Options{Data: os.Args[1], ConfDir: os.Args[2]}}
@@ -36,8 +36,8 @@ func hang() {
 
 func stuck() { select {} }
 
-// watched is a folder with a configuration that has the shortest watchdog there is, and how long that and the end of the
-// process may take at the most.
+// watched returns a folder with a configuration that has the shortest possible watchdog, and the longest time that the
+// watchdog and the end of the process may take.
 func watched(t *testing.T) (dir string, most time.Duration) {
 	if testing.Short() {
 		t.Skip("a watchdog takes its time")
@@ -51,7 +51,8 @@ func watched(t *testing.T) (dir string, most time.Duration) {
 	return dir, watchdog + stopTime + 15*time.Second // the machine may be busy
 }
 
-// A configuration that cannot be read to its end, as on a file system that hangs, keeps no ResourceManager from stopping.
+// A configuration that cannot be read to its end, as on a file system that hangs, does not keep a ResourceManager from
+// stopping.
 func TestStopsWhileReading(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "heddle.yaml")
@@ -63,21 +64,21 @@ func TestStopsWhileReading(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mkfifo(file, 0o600); err != nil { // whoever reads it waits for who writes
+	if err := unix.Mkfifo(file, 0o600); err != nil { // a reader waits for a writer
 		t.Fatal(err)
 	}
 	for range 3 {
 		if err := p.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond) // to be reading
+		time.Sleep(100 * time.Millisecond) // until it is reading
 	}
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d:\n%s", code, p.log())
 	}
 }
 
-// A loop that hangs has the process end with exit code 1, and the log says where it hangs and why the process ends.
+// If the loop hangs, the process ends with exit code 1, and the log says where it hangs and why the process ends.
 func TestWatchdog(t *testing.T) {
 	dir, most := watched(t)
 	p := &process{t: t}
@@ -98,7 +99,7 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
-// unheard is a ResourceManager whose log nobody reads, so that it waits for its next line to be written.
+// unheard starts a ResourceManager whose log nobody reads, so that it blocks at its next log line.
 func unheard(t *testing.T, dir string) (p *process, client string) {
 	t.Helper()
 	unread, log, err := os.Pipe()
@@ -112,7 +113,7 @@ func unheard(t *testing.T, dir string) (p *process, client string) {
 	client = clientOf(said)
 	web := webOf(said)
 	impatient := &http.Client{Timeout: time.Second}
-	silent := 0 // requests in a row that were not answered: one may be, where the machine is busy
+	silent := 0 // unanswered requests in a row: one can happen on a busy machine
 	for range 10_000 {
 		q, err := http.NewRequestWithContext(t.Context(), http.MethodPut, web+"/ws/v1/cluster/apps/application_1_0001/state?user.name="+strings.Repeat("a", 1000), strings.NewReader(`{"state":"KILLED"}`))
 		if err != nil {
@@ -120,7 +121,7 @@ func unheard(t *testing.T, dir string) (p *process, client string) {
 		}
 		q.Header.Set("Content-Type", "application/json")
 		r, err := impatient.Do(q)
-		if err != nil { // its line of the log may not be written
+		if err != nil { // perhaps its log line cannot be written
 			if silent++; silent >= 3 && stuffed(log) {
 				return p, client
 			}
@@ -140,14 +141,14 @@ func stuffed(pipe *os.File) bool {
 	return n == 0 && err == nil
 }
 
-// webOf is where the pages are, by what was said up to that line.
+// webOf returns the address of the pages, given the output up to that line.
 func webOf(said string) string { return said[strings.LastIndex(said, "http://") : len(said)-1] }
 
 func clientOf(said string) string {
 	return regexp.MustCompile(`clients +(\S+)`).FindStringSubmatch(said)[1]
 }
 
-// Where nobody reads the log any more, the loop hangs as it writes to it, and the process ends all the same.
+// If nobody reads the log any more, the loop hangs as it writes to it, and the process still ends.
 func TestWatchdogWithoutLog(t *testing.T) {
 	dir, most := watched(t)
 	p, client := unheard(t, dir)
@@ -157,7 +158,7 @@ func TestWatchdogWithoutLog(t *testing.T) {
 	}
 }
 
-// It ends when it is told to, too.
+// It also ends when it is told to.
 func TestStopWithoutLog(t *testing.T) {
 	dir, most := watched(t)
 	p, _ := unheard(t, dir)

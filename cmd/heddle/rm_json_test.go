@@ -17,7 +17,7 @@ import (
 	"heddle/yarn/rest"
 )
 
-// What -o json prints of applications, explanations, nodes and queues is what Heddle serves, member for member.
+// What -o json prints about applications, explanations, nodes and queues is what Heddle serves, member for member.
 func TestPrintsWhatIsServed(t *testing.T) {
 	url := startFake(t, true, t.Cleanup)
 	const id = "application_1795246246143_0007"
@@ -58,7 +58,7 @@ func TestPrintsWhatIsServed(t *testing.T) {
 	}
 }
 
-// docs/commands.md lists every member of explanations and nodes, and what each thing is that nodes can do.
+// docs/commands.md lists every member of explanations and nodes, and every capability of nodes.
 func TestMembersAreDocumented(t *testing.T) {
 	data, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
@@ -98,7 +98,7 @@ func TestMembersAreDocumented(t *testing.T) {
 	}
 }
 
-// members are the names of a type's members in JSON, and of those within them. Amounts are described apart.
+// members returns the names of a type's JSON members, including nested ones. Amounts are described separately.
 func members(t reflect.Type) (out []string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

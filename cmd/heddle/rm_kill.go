@@ -16,14 +16,14 @@ import (
 	"heddle/internal/plain"
 )
 
-// A killRow is what became of an application that was to be killed.
+// A killRow is the result of killing an application.
 type killRow struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
 	Final string `json:"final_status"`
-	// Killed says that this command ended it: it was not over before.
+	// Killed is true if this command ended it: it was not over before.
 	Killed bool   `json:"killed"`
-	Error  string `json:"error"` // "" where nothing went wrong
+	Error  string `json:"error"` // "" if nothing went wrong
 }
 
 func newKill(a *app) *cobra.Command {
@@ -81,7 +81,7 @@ func (k *killRow) sentence() string {
 	return fmt.Sprintf("%s was over already: %s, %s", k.ID, k.State, k.Final)
 }
 
-// killAll has applications killed, all at a time, and waits until they are over. done is called for each that is,
+// killAll kills applications, all at the same time, and waits until they are over. It calls done for each that is over
 // or that nothing can be done about.
 func killAll(ctx context.Context, c *client.Client, names []string, done func()) (rows []killRow, errs []error) {
 	rows = make([]killRow, len(names))
@@ -120,7 +120,7 @@ func killAll(ctx context.Context, c *client.Client, names []string, done func())
 	}
 }
 
-// look says whether the application is over without being killed.
+// look reports whether the application is over without killing it.
 func (k *killRow) look(ctx context.Context, c *client.Client) (over bool, err error) {
 	a, err := c.App(ctx, k.ID)
 	if err != nil {
@@ -130,7 +130,7 @@ func (k *killRow) look(ctx context.Context, c *client.Client) (over bool, err er
 	return a.State.Final(), nil
 }
 
-// kill tells the ResourceManager, once more, and says whether the application is over now.
+// kill sends the request to kill once more, and reports whether the application is over now.
 func (k *killRow) kill(ctx context.Context, c *client.Client) (over bool, err error) {
 	if over, err = c.Kill(ctx, k.ID); !over || err != nil {
 		return false, err
@@ -142,7 +142,7 @@ func (k *killRow) kill(ctx context.Context, c *client.Client) (over bool, err er
 	return true, nil
 }
 
-// worst joins errors. That something is missing is the verdict only where nothing else is wrong.
+// worst joins errors. The result is that something is missing only if nothing else is wrong.
 func worst(errs []error) error {
 	joined := errors.Join(errs...)
 	for _, err := range errs {

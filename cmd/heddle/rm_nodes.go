@@ -73,7 +73,7 @@ func newNodeStatus(a *app) *cobra.Command {
 	return cmd
 }
 
-// oneNode takes the id of one node.
+// oneNode accepts the id of one node.
 func oneNode(cmd *cobra.Command, args []string) error {
 	if err := exactly("one NODE")(cmd, args); err != nil {
 		return err

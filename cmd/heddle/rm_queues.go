@@ -72,12 +72,12 @@ func newQueueStatus(a *app) *cobra.Command {
 	return cmd
 }
 
-// sameQueue reports whether name means the queue with the path: by the path, or by its last part.
+// sameQueue reports whether name stands for the queue with the path: it is the path or its last part.
 func sameQueue(path, name string) bool {
 	return path == name || strings.HasSuffix(path, "."+name) && !strings.Contains(name, ".")
 }
 
-// oneQueue finds the queue that a name means.
+// oneQueue finds the queue that a name stands for.
 func oneQueue(rows []rm.QueueReport, name string) (*rm.QueueReport, error) {
 	var found []*rm.QueueReport
 	var paths []string

@@ -18,17 +18,17 @@ import (
 	"heddle/daemon/setup"
 )
 
-// remoteFlags say which ResourceManager a command asks, as whom, and what it prints.
+// remoteFlags say which ResourceManager a command asks, as which user, and what it prints.
 type remoteFlags struct {
 	url    string
 	user   string
 	output choice
 }
 
-// completionTime is how long a shell waits for what a ResourceManager completes.
+// completionTime is how long a shell waits for completions from a ResourceManager.
 const completionTime = time.Second
 
-// add gives a command the flags that all have that ask a ResourceManager.
+// add adds the flags of all commands that ask a ResourceManager.
 func (r *remoteFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.url, "rm", "", "web address of the ResourceManager, `URL` or host:port (default: what "+
 		"HADOOP_CONF_DIR says, else "+client.DefaultURL+")")
@@ -47,7 +47,7 @@ func (r *remoteFlags) writing(cmd *cobra.Command) {
 
 func (r *remoteFlags) json() bool { return r.output.value == "json" }
 
-// client returns what the flags describe.
+// client returns a client for the flags.
 func (r *remoteFlags) client(timeout time.Duration) (*client.Client, error) {
 	at := r.url
 	if at == "" {
@@ -63,7 +63,7 @@ func (r *remoteFlags) client(timeout time.Duration) (*client.Client, error) {
 	return c, nil
 }
 
-// who is who looks and changes: as Hadoop's own clients say it, where no flag does.
+// who returns the user: that of the flag, or else the one that Hadoop's own clients would use.
 func (r *remoteFlags) who() string {
 	if r.user != "" {
 		return r.user
@@ -82,7 +82,7 @@ type missing struct{ error }
 
 func (m missing) Unwrap() error { return m.error }
 
-// asked makes of what a ResourceManager said the error that has the right exit code.
+// asked converts an error of a ResourceManager into the error with the right exit code.
 func asked(err error) error {
 	switch {
 	case err == nil:
@@ -95,14 +95,14 @@ func asked(err error) error {
 	return failure{err}
 }
 
-// interruptible is a context that the user's first interrupt ends; the second ends the program.
+// interruptible returns a context that the user's first interrupt ends; the second ends the program.
 func interruptible() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
 
-// ask runs do with a client and a context that ends with the user's patience.
+// ask runs do with a client and a context that ends when the user interrupts.
 func (r *remoteFlags) ask(do func(context.Context, *client.Client) error) error {
 	c, err := r.client(0)
 	if err != nil {
@@ -113,8 +113,8 @@ func (r *remoteFlags) ask(do func(context.Context, *client.Client) error) error 
 	return do(ctx, c)
 }
 
-// completeIDs completes names that the ResourceManager knows; each may be followed by a tab and what it is.
-// Where it does not answer in a second, nothing is offered.
+// completeIDs completes names that the ResourceManager knows; each may be followed by a tab and a description. If it
+// does not answer within a second, nothing is offered.
 func (r *remoteFlags) completeIDs(most int, names func(context.Context, *client.Client) ([]string, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {

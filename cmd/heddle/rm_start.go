@@ -17,19 +17,19 @@ import (
 	"heddle/daemon/setup"
 )
 
-// A notice is what a ResourceManager tells people when it starts.
+// A notice is what a ResourceManager prints for people when it starts.
 type notice struct {
 	setup   *setup.Daemon
 	daemon  *serve.Daemon
-	first   bool // nothing was kept yet
+	first   bool // nothing has been kept yet
 	verbose bool
 }
 
-// A listening is one port of the serve.
+// A listening is one port of the daemon.
 type listening struct {
 	who, property string
 	at            netip.AddrPort
-	usual         uint16 // YARN's
+	usual         uint16 // YARN's default
 }
 
 func (n *notice) ports() []listening {
@@ -62,7 +62,7 @@ func (n *notice) text() string {
 	case agents.IsValid():
 		fmt.Fprintf(t, "  node agents\thttp://%s\n", at)
 	}
-	_ = t.Flush() // into memory
+	_ = t.Flush() // writes to memory
 	switch {
 	case n.setup.Open:
 		b.WriteString("others can reach it, and whoever does can act as anybody: insecure_open says that this is meant\n")
@@ -109,7 +109,7 @@ func (n *notice) off(b *strings.Builder) {
 	}
 }
 
-// details are what only -v shows.
+// details adds what only -v shows.
 func (n *notice) details(b *strings.Builder) {
 	for _, x := range n.setup.Notices {
 		fmt.Fprintf(b, "configuration: %s\n", x)
@@ -119,7 +119,7 @@ func (n *notice) details(b *strings.Builder) {
 	}
 }
 
-// site is the properties by which others find the serve.
+// site returns the properties by which others find the daemon.
 func (n *notice) site() string {
 	var b strings.Builder
 	property := func(name, value string) { writeProperty(&b, name, value) }
@@ -138,11 +138,11 @@ func (n *notice) site() string {
 
 func writeProperty(b *strings.Builder, name, value string) {
 	fmt.Fprintf(b, "  <property><name>%s</name><value>", name)
-	_ = xml.EscapeText(b, []byte(value)) // into memory
+	_ = xml.EscapeText(b, []byte(value)) // writes to memory
 	b.WriteString("</value></property>\n")
 }
 
-// reached is the name or address by which others reach what listens on an address.
+// reached returns the name or address by which others reach what listens on an address.
 func reached(a netip.Addr) string {
 	if !a.IsUnspecified() {
 		return a.Unmap().String()

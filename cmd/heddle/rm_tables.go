@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	mostName = 32 // columns of an application's name in a table, and of a queue's where there is little room
-	mostWord = 20 // columns of a user or of a type, likewise
-	// mostRequests is how many lines of an application's request table are printed for people.
+	mostName = 32 // columns for an application's name in a table, and for a queue's if there is little room
+	mostWord = 20 // columns for a user or a type, likewise
+	// mostRequests is the most lines of an application's request table printed for people.
 	mostRequests = 20
-	mostFailed   = 10 // containers of which it is printed for people why an agent could not do something
+	mostFailed   = 10 // containers for which people are told why an agent could not do something
 )
 
-// right aligns columns, which count from 1.
+// right aligns columns, counted from 1, to the right.
 func right(t table.Writer, columns ...int) {
 	var c []table.ColumnConfig
 	for _, n := range columns {
@@ -32,14 +32,14 @@ func right(t table.Writer, columns ...int) {
 	t.SetColumnConfigs(c)
 }
 
-// print writes a table. Lines end where their text does.
+// print writes a table without trailing spaces.
 func (a *app) print(t table.Writer) error {
 	t.SuppressTrailingSpaces()
 	_, err := fmt.Fprintln(a.out, t.Render())
 	return wrote(err)
 }
 
-// addRow adds a row of what a cluster said, whose texts may hold anything.
+// addRow adds a row of texts from a cluster, which are untrusted.
 func addRow(t table.Writer, cells table.Row) {
 	for i, c := range cells {
 		if s, ok := c.(string); ok {
@@ -72,7 +72,7 @@ func (a *app) printApps(rows []rm.AppReport) error {
 	return err
 }
 
-// ended is an application's state and, where that does not say it, how it ended.
+// ended returns an application's state and, if the state does not say it, how it ended.
 func ended(r *rm.AppReport) string {
 	if r.State == "FINISHED" && r.Final != "SUCCEEDED" {
 		return string(r.State) + ", " + string(r.Final)
@@ -80,10 +80,10 @@ func ended(r *rm.AppReport) string {
 	return string(r.State)
 }
 
-// whyMasked says why something of an application is not shown, and what helps.
+// whyMasked says why something about an application is not shown, and what helps.
 const whyMasked = "access lists are on (yarn.acl.enable) and do not name you; HADOOP_USER_NAME says who asks"
 
-// progressOf is how far an application is, nothing where that is not told.
+// progressOf returns an application's progress, or "" if that is not told.
 func progressOf(r *rm.AppReport) string {
 	if r.Masked {
 		return ""
@@ -91,7 +91,7 @@ func progressOf(r *rm.AppReport) string {
 	return share(r.Progress)
 }
 
-// A holding is what an application holds, in a table: nothing where it is over, or where that is not told.
+// A holding is what an application holds, as shown in a table: empty if it is over or if that is not told.
 type holding struct{ containers, memory, vcores string }
 
 func holdingOf(r *rm.AppReport) holding {
@@ -132,7 +132,7 @@ func (a *app) printContainers(rows []rm.ContainerRow, now time.Time) error {
 	return a.print(t)
 }
 
-// madeOf says what is made of a container.
+// madeOf says what has been done to a container.
 func madeOf(r *rm.ContainerRow) string {
 	var words []string
 	for _, x := range []struct {
@@ -155,7 +155,7 @@ func madeOf(r *rm.ContainerRow) string {
 	return strings.Join(words, ", ")
 }
 
-// agentWord is a node's agent in a word or two: nothing for none.
+// agentWord describes a node's agent in a word or two, or "" if there is none.
 func agentWord(g *rm.AgentRow) string {
 	switch {
 	case g == nil:
@@ -182,13 +182,13 @@ func (a *app) printQueues(rows []rm.QueueReport) error {
 	return a.print(t)
 }
 
-// indented is the last part of a queue's path, two spaces in for each queue above it.
+// indented returns the last part of a queue's path, indented by two spaces for each queue above it.
 func indented(r *rm.QueueReport) string {
 	name := r.Path[strings.LastIndexByte(r.Path, '.')+1:]
 	return strings.Repeat("  ", strings.Count(r.Path, ".")) + name
 }
 
-// capacity is what a queue is promised, in the words of its configuration.
+// capacity returns what a queue is guaranteed, in the terms of its configuration.
 func capacity(r *rm.QueueReport) string {
 	if r.Weight >= 0 {
 		return "weight " + vcores(r.Weight)
@@ -196,7 +196,7 @@ func capacity(r *rm.QueueReport) string {
 	return share(r.Capacity)
 }
 
-// A card is one thing in lines of a label and what it has for it. Lines without a value are left out.
+// A card describes one thing in lines of a label and a value. Lines without a value are left out.
 type card struct{ *tabwriter.Writer }
 
 func newCard(w io.Writer) card { return card{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
@@ -316,7 +316,7 @@ func (a *app) printApp(r *rm.AppReport) error {
 	if n := r.PreemptedWorkers + r.PreemptedMasters; n > 0 {
 		c.line("preempted", "%s, %d of them masters", plural(n, "container"), r.PreemptedMasters)
 	}
-	if r.State == rm.AppRunning || r.State.Final() { // before, there are none
+	if r.State == rm.AppRunning || r.State.Final() { // there are none before
 		c.line("pages", "%s", r.TrackingURL)
 	}
 	if !r.MasterNode.IsZero() {

@@ -22,20 +22,20 @@ import (
 	"heddle/rm"
 )
 
-// freePorts has every port be a free one.
+// freePorts makes every port a free one.
 const freePorts = "client=:0,scheduler=:0,tracker=:0,admin=:0,web=:0"
 
-// A process is a heddle that runs.
+// A process is a running heddle.
 type process struct {
 	*exec.Cmd
 	t      *testing.T
 	stdout *bufio.Scanner
-	rest   string // of stdout, what was not read before its end
+	rest   string // of stdout: what was not read before its end
 	mu     sync.Mutex
 	stderr bytes.Buffer
 }
 
-// Write takes what the process logs.
+// Write collects what the process logs.
 func (p *process) Write(data []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +56,7 @@ func start(t *testing.T, args ...string) *process {
 	return p
 }
 
-// launch runs one of the programs that TestMain knows, which logs to a writer.
+// launch runs one of the programs that TestMain knows; it logs to stderr.
 func (p *process) launch(stderr io.Writer, program string, args ...string) {
 	t := p.t
 	t.Helper()
@@ -76,12 +76,12 @@ func (p *process) launch(stderr io.Writer, program string, args ...string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = p.Process.Kill() // where the test ended it, there is nothing to kill
+		_ = p.Process.Kill() // if the test ended it, there is nothing to kill
 		_ = p.Wait()
 	})
 }
 
-// until reads what is printed up to a line that matches, and returns all of it.
+// until reads the output up to a line that matches, and returns all of it.
 func (p *process) until(pattern string) string {
 	p.t.Helper()
 	var all strings.Builder
@@ -95,7 +95,7 @@ func (p *process) until(pattern string) string {
 	return ""
 }
 
-// logs waits until something was logged.
+// logs waits until a text has been logged.
 func (p *process) logs(what string) {
 	p.t.Helper()
 	for end := time.Now().Add(5 * time.Second); !strings.Contains(p.log(), what); time.Sleep(10 * time.Millisecond) {
@@ -114,7 +114,7 @@ func (p *process) end(s syscall.Signal) int {
 	return p.ends(stopTime)
 }
 
-// ends waits for the end, for so long, and returns the exit code.
+// ends waits for the end, for at most within, and returns the exit code.
 func (p *process) ends(within time.Duration) int {
 	p.t.Helper()
 	ended := make(chan struct{})
@@ -133,7 +133,7 @@ func (p *process) ends(within time.Duration) int {
 	return p.ProcessState.ExitCode()
 }
 
-// heddleSays runs a command that ends, and returns its output and exit code.
+// heddleSays runs a command to its end and returns its output and exit code.
 func heddleSays(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -147,8 +147,8 @@ func heddleSays(t *testing.T, args ...string) (string, int) {
 	return string(out), c.ProcessState.ExitCode()
 }
 
-// A ResourceManager starts without configuration, says where it is, answers, reads its configuration again,
-// stops when told, and the next start finds what was kept.
+// A ResourceManager starts without configuration, says where it is, answers, rereads its configuration, stops when
+// told, and finds its state at the next start.
 func TestRunsAndStops(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "state")
@@ -213,7 +213,7 @@ func TestRunsAndStops(t *testing.T) {
 	}
 }
 
-// The start says what its configuration asks for and does not get: each once, with file, line and property.
+// At the start it says what its configuration asks for and does not get: each once, with file, line and property.
 func TestStartSaysWhatIsOff(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -238,7 +238,7 @@ func TestStartSaysWhatIsOff(t *testing.T) {
 		"off: preemption is not in effect (" + dir + "/yarn-site.xml:2: yarn.resourcemanager.scheduler.monitor.enable)\n",
 		"off: queues do not limit how long applications live (" + dir + "/capacity-scheduler.xml:4: yarn.scheduler.capacity.root.default.maximum-application-lifetime)\n",
 		"off: node labels are not in effect: all nodes form the default partition (" + dir + "/capacity-scheduler.xml:5: yarn.scheduler.capacity.root.default.accessible-node-labels, and 1 more, which -v lists)\n",
-		"1 remark on the configuration; -v shows them\n", // NodeManagers that come back late
+		"1 remark on the configuration; -v shows them\n", // about NodeManagers that come back late
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in\n%s", want, said)
@@ -246,7 +246,7 @@ func TestStartSaysWhatIsOff(t *testing.T) {
 	}
 }
 
-// With --log-format json every line is an object, and there is nothing for people.
+// With --log-format json every line is an object, and nothing is printed for people.
 func TestLogsJSON(t *testing.T) {
 	dir := t.TempDir()
 	site := "<configuration><property><name>yarn.node-labels.enabled</name><value>true</value></property></configuration>"
@@ -282,7 +282,7 @@ func TestLogsJSON(t *testing.T) {
 	}
 }
 
-// Whoever chose a text, the log has no more of it than a line may be long.
+// Whoever chose a text, the log has at most as much of it as fits the limit for a line.
 func TestLogIsBound(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		var b strings.Builder
@@ -314,7 +314,7 @@ func TestListenFlag(t *testing.T) {
 	}
 }
 
-// What yarn-site.xml needs is no more than what is not YARN's default.
+// The properties needed in yarn-site.xml are only those that differ from YARN's defaults.
 func TestSiteProperties(t *testing.T) {
 	at := netip.MustParseAddrPort
 	n := notice{

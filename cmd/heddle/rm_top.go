@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// frameWidth is how wide a frame is where there is no terminal that says.
+	// frameWidth is the width of a frame if no terminal states one.
 	frameWidth = 160
-	// leastEvery and mostEvery bound how often top looks.
+	// leastEvery and mostEvery bound the interval at which top refreshes.
 	leastEvery = 100 * time.Millisecond
 	mostEvery  = time.Hour
-	// askAgain is how long top waits after a failure at most.
+	// askAgain is the longest that top waits after a failure.
 	askAgain = 5 * time.Second
 )
 
@@ -69,7 +69,7 @@ as with --once. Keys: the arrows scroll, r reverses the order, and a letter choo
 	return cmd
 }
 
-// plain says that nothing is coloured.
+// plain reports whether output is without colours.
 func (a *app) plain() bool {
 	_, set := os.LookupEnv("NO_COLOR")
 	return a.noColor || set && os.Getenv("NO_COLOR") != ""
@@ -96,7 +96,7 @@ func take(ctx context.Context, c *client.Client, all bool) (*snapshot, error) {
 	return &snapshot{At: time.Now(), URL: c.URL(), Cluster: *cluster, Queues: queues, Apps: apps}, nil
 }
 
-// watch shows frames on the terminal until the user has seen enough.
+// watch shows frames on the terminal until the user quits.
 func (a *app) watch(ctx context.Context, c *client.Client, l look, every time.Duration, all bool) error {
 	l.keys = true
 	m := &topModel{look: l, every: every, take: func() (*snapshot, error) { return take(ctx, c, all) }}
@@ -107,13 +107,13 @@ func (a *app) watch(ctx context.Context, c *client.Client, l look, every time.Du
 	return failure{fmt.Errorf("the terminal: %w", err)}
 }
 
-// A topModel is what top shows, and what keys make of it.
+// A topModel is the state of top: what it shows, changed by keys.
 type topModel struct {
 	look
 	every time.Duration
 	take  func() (*snapshot, error)
 	last  *snapshot // nil before the first answer
-	asked time.Time // when what is asked now was asked; zero between an answer and the next question
+	asked time.Time // when the pending request was sent; zero between an answer and the next request
 }
 
 // Messages to a topModel.
@@ -123,16 +123,16 @@ type (
 		err error
 	}
 	again struct{}
-	beat  time.Time // a second is over
+	beat  time.Time // one second has passed
 )
 
 // Init asks for the first snapshot.
 func (m *topModel) Init() tea.Cmd { return tea.Batch(m.next(), beats()) }
 
-// beats is the next second.
+// beats returns the command that waits for the next second.
 func beats() tea.Cmd { return tea.Tick(time.Second, func(at time.Time) tea.Msg { return beat(at) }) }
 
-// next asks for a snapshot, from now on.
+// next starts a request for a snapshot.
 func (m *topModel) next() tea.Cmd {
 	m.asked = time.Now()
 	return m.ask
@@ -143,7 +143,7 @@ func (m *topModel) ask() tea.Msg {
 	return taken{s, err}
 }
 
-// Update takes an answer, a key or the size of the terminal.
+// Update handles an answer, a key or a new size of the terminal.
 func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:

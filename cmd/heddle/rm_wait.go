@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// patience is how long a command may wait before it says for what.
+	// patience is how long a command may wait before it says what it waits for.
 	patience = 2 * time.Second
-	// pollEvery is how often a command asks whether what it waits for has happened.
+	// pollEvery is how often a command checks whether what it waits for has happened.
 	pollEvery = 200 * time.Millisecond
 )
 
-// A waiting tells the user, once it takes longer than people like to wait, what a command waits for: with a
-// bar on a terminal, with one line elsewhere.
+// A waiting tells the user what a command waits for, once that takes longer than people like to wait: with a bar on a
+// terminal, with one line elsewhere.
 type waiting struct {
 	timer *time.Timer
 
@@ -27,7 +27,7 @@ type waiting struct {
 	line  *mpb.Bar
 }
 
-// waiting begins to wait for total things. What text returns stands beside the bar; it is called from another
+// waiting begins to wait for total things. The result of text is shown beside the bar; it is called from another
 // goroutine.
 func (a *app) waiting(total int64, text func() string) *waiting {
 	w := &waiting{}
@@ -46,7 +46,7 @@ func (a *app) waiting(total int64, text func() string) *waiting {
 	return w
 }
 
-// at says how many things have come.
+// at sets how many things are done.
 func (w *waiting) at(done int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *waiting) at(done int64) {
 	}
 }
 
-// end takes the bar away. It may be called twice.
+// end removes the bar. It may be called twice.
 func (w *waiting) end() {
 	w.timer.Stop()
 	w.mu.Lock()

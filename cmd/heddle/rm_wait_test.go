@@ -13,7 +13,7 @@ import (
 	"heddle/client"
 )
 
-// What a command waits for is said once it takes longer than people like to wait, and only then.
+// A command says what it waits for once that takes longer than people like to wait, and only then.
 func TestWaitingSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
@@ -40,7 +40,7 @@ func TestWaitingSaysSo(t *testing.T) {
 	})
 }
 
-// Who stops waiting is told of every application that was still ending, and of none that it was over.
+// A user who stops waiting is told about every application that was still ending, and none is reported as over.
 func TestKillStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"heddle/rm"
 )
 
-// inWords is a reason for an ask as a whole; a code that is not known stands for itself.
+// inWords returns the words of a reason for an ask as a whole; an unknown code is returned as is.
 func inWords(code string) string {
 	if r, ok := rm.ReasonOf(code); ok {
 		return r.Ask
@@ -21,13 +21,13 @@ func inWords(code string) string {
 	return code
 }
 
-// aboutRoom are the reasons for which it matters who holds what.
+// aboutRoom are the reasons for which it matters which application holds what.
 var aboutRoom = map[string]bool{
 	"fine": true, "no-room": true, "node-reserved": true, "queue-limit": true, "user-limit": true, "am-limit": true,
 	"user-am-limit": true, "app-limit": true, "share-limit": true, "gate-closed": true, "holds-booking": true,
 }
 
-// mostHolders is how many of those who hold what is waited for are named to people.
+// mostHolders is the most applications named as holders of what is waited for.
 const mostHolders = 3
 
 // whySentences explains an application to people.
@@ -44,11 +44,11 @@ func whySentences(app *rm.AppReport, e *rm.Explanation, now time.Time) string {
 	return b.String()
 }
 
-// inFigures writes what is known of an application.
+// inFigures formats the figures known about an application.
 var inFigures = rm.Words{Amount: amountText, Bytes: amount, Lasting: lasting}
 
-// knownSentences say what is known of an application beside its requests, how old that is, and what its nodes could not
-// do; each only where there is something to say.
+// knownSentences describes what is known about an application besides its requests, how old that is, and what its nodes
+// could not do; each part only if there is something to say.
 func knownSentences(e *rm.Explanation) string {
 	var b strings.Builder
 	line := func(label, text string) {
@@ -111,7 +111,7 @@ func askSentences(k *rm.PendingAsk, queue string, now time.Time) string {
 	return b.String()
 }
 
-// lacks says what is short, a sentence for each resource that is.
+// lacks says what is short, in one sentence for each resource.
 func lacks(k *rm.PendingAsk) (out []string) {
 	if k.Short.MemoryMiB > 0 {
 		out = append(out, fmt.Sprintf("Memory is short: one needs %s, and at most %s is left for it.", mem(k.Need.MemoryMiB), mem(k.Have.MemoryMiB)))
@@ -125,8 +125,8 @@ func lacks(k *rm.PendingAsk) (out []string) {
 	return out
 }
 
-// because is the reason as a clause. What the ResourceManager says stands for a reason that has no words here; it
-// begins with what is asked for, which was said already.
+// because returns the reason as a clause. If a reason has no words here, it uses the ResourceManager's text without its
+// beginning, which repeats what is asked for.
 func because(k *rm.PendingAsk) string {
 	r, known := rm.ReasonOf(k.Why)
 	switch {
@@ -150,13 +150,13 @@ func because(k *rm.PendingAsk) string {
 	return r.Ask
 }
 
-// nodeless reports whether there is nothing that anything could run on: limits are shares of nothing then, and say
+// nodeless reports whether there is no node that anything could run on. Limits are then shares of nothing and mean
 // nothing.
 func nodeless(k *rm.PendingAsk) bool {
 	return !slices.ContainsFunc(k.Nodes, func(g rm.NodeGroup) bool { return g.Why != "node-gone" })
 }
 
-// containers is how many containers of a kind, by their names.
+// containers returns how many containers of a kind there are, by the kind's name.
 func containers(kind string, n int) string {
 	switch kind {
 	case "am":
@@ -167,7 +167,7 @@ func containers(kind string, n int) string {
 	return plural(n, "container")
 }
 
-// byNode says what the nodes answer, the largest groups first.
+// byNode says what the nodes answer, largest groups first.
 func byNode(k *rm.PendingAsk, now time.Time) string {
 	all := 0
 	for _, g := range k.Nodes {
@@ -180,7 +180,7 @@ func byNode(k *rm.PendingAsk, now time.Time) string {
 		if !ok {
 			words = rm.Reason{Ask: g.Why, Node: "answers " + g.Why, Nodes: "answer " + g.Why}
 		}
-		if g.Why == "fine" && k.Why != "fine" { // that holds for them too
+		if g.Why == "fine" && k.Why != "fine" { // the reason holds for these nodes too
 			words.Node, words.Nodes = "has room for one", "have room for one"
 		}
 		part := fmt.Sprintf("%d %s", g.Nodes, words.Nodes)
@@ -204,7 +204,7 @@ func byNode(k *rm.PendingAsk, now time.Time) string {
 	return fmt.Sprintf("Of %s, %s", plural(all, "node"), strings.Join(parts, "; "))
 }
 
-// heldBy names who holds most of what an ask waits for.
+// heldBy names the applications that hold most of what an ask waits for.
 func heldBy(k *rm.PendingAsk) string {
 	var parts []string
 	for i, h := range k.Holders {

@@ -14,7 +14,7 @@ import (
 	"heddle/rm"
 )
 
-// amountText is for sentences: 1.5 GiB and 2 vcores. What there is none of is left out, unless there is nothing.
+// amountText formats an amount for sentences: 1.5 GiB and 2 vcores. Zero parts are left out, unless all are zero.
 func amountText(a rm.Amount) string {
 	var parts []string
 	if a.MemoryMiB != 0 {
@@ -40,7 +40,7 @@ func coresText(n float64) string {
 	return vcores(n) + " vcores"
 }
 
-// mem writes an amount of memory in MiB.
+// mem formats an amount of memory in MiB.
 func mem(mib int64) string {
 	if mib < 0 {
 		return ""
@@ -55,7 +55,7 @@ func vcores(n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// moment writes a time in milliseconds since 1970, in the local zone; nothing for 0.
+// moment formats a time in milliseconds since 1970, in the local zone; it returns "" for 0.
 func moment(ms int64) string {
 	if ms <= 0 {
 		return ""
@@ -63,7 +63,7 @@ func moment(ms int64) string {
 	return time.UnixMilli(ms).Format(time.DateTime)
 }
 
-// lasting writes a length of time in milliseconds: 12 s, 4 m 10 s.
+// lasting formats a length of time in milliseconds: 12 s, 4 m 10 s.
 func lasting(ms int64) string {
 	if ms < 0 {
 		return ""
@@ -77,7 +77,7 @@ func lasting(ms int64) string {
 	return span(float64(max(ms, 60_000)) / 1000)
 }
 
-// ago writes how long before now a time was.
+// ago formats how long before now a time was.
 func ago(ms int64, now time.Time) string {
 	if ms <= 0 {
 		return "never"
@@ -85,7 +85,7 @@ func ago(ms int64, now time.Time) string {
 	return lasting(max(0, now.UnixMilli()-ms)) + " ago"
 }
 
-// percent writes a percentage with at most one digit behind the point.
+// percent formats a percentage with at most one decimal.
 func percent(x float64) string {
 	if x < 0 {
 		return ""
@@ -93,15 +93,15 @@ func percent(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") + " %"
 }
 
-// share writes a fraction in per cent; nothing where it does not apply.
+// share formats a fraction as a percentage; it returns "" if it does not apply.
 func share(f rm.Fraction) string { return percent(float64(100 * f)) }
 
-// snip shortens a text to so many columns of a terminal.
+// snip shortens a text to a number of terminal columns.
 func snip(s string, columns int) string {
 	if lipgloss.Width(s) <= columns {
 		return s
 	}
-	room := columns - 1 // but for what stands for the rest
+	room := columns - 1 // one is for the ellipsis
 	for i, r := range s {
 		if room -= lipgloss.Width(string(r)); room < 0 {
 			return s[:i] + "…"
@@ -110,7 +110,7 @@ func snip(s string, columns int) string {
 	return s
 }
 
-// counted lists counts with their words, most first.
+// counted lists counts with their words, largest first.
 func counted(counts map[string]uint32, words func(string) string, most int) string {
 	keys := make([]string, 0, len(counts))
 	for k, n := range counts {

@@ -10,7 +10,7 @@ import (
 	"heddle/workload"
 )
 
-// The most runs one command does of a profile.
+// maxSeeds is the most runs that one command does of a profile.
 const maxSeeds = 10_000
 
 // simFlags are the flags of sim run and sim compare.
@@ -105,7 +105,7 @@ func newCompare(a *app) *cobra.Command {
 	return cmd
 }
 
-// add adds what both commands have; seeds is how many there are otherwise.
+// add adds the flags of both commands; seeds is the default number of seeds.
 func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	f.cluster.nodes.most, f.cluster.racks.most, f.seeds.most = workload.MaxNodes, workload.MaxNodes, maxSeeds
 	f.world.of, f.output = []string{"full", "given"}, choice{value: "table", of: []string{"table", "json", "csv"}}
@@ -135,7 +135,7 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	must(cmd.MarkFlagDirname("conf"))
 }
 
-// manner is how profiles are simulated that say nothing of it.
+// manner returns how profiles that do not state it are simulated.
 func (f *simFlags) manner() manner {
 	m := manner{stock: f.as.value == asStock}
 	switch {

@@ -11,7 +11,7 @@ import (
 	"heddle/sim"
 )
 
-// simulate is sim run and sim compare.
+// simulate implements sim run and sim compare.
 func (a *app) simulate(f *simFlags, path string, seeds int) error {
 	e, err := a.prepare(f, path, seeds)
 	if err != nil {
@@ -53,10 +53,10 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 	return fruitless(path, c)
 }
 
-// stoppedAlone says what is missing where all runs were done when the user stopped.
+// stoppedAlone says what is missing if all runs were done when the user stopped.
 const stoppedAlone = "stopped before jobs alone and clairvoyant orders had run"
 
-// fruitless is the error of a run in which no job succeeded, or that left some unfinished.
+// fruitless returns the error of a run in which no job succeeded or some were left unfinished.
 func fruitless(path string, c *report.Comparison) error {
 	for _, p := range c.Profiles {
 		for _, r := range p.Runs {
@@ -76,8 +76,8 @@ func fruitless(path string, c *report.Comparison) error {
 	return nil
 }
 
-// runAll runs the plan until it is done or the user interrupts. The tasks of a run are kept where a file
-// of all tasks is wanted, else for the first seed alone, which the page shows with what it traced.
+// runAll runs the plan until it is done or the user interrupts. It keeps the tasks of every run if a file of all tasks
+// is wanted; otherwise only those of the first seed, which the page shows together with its traces.
 func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stopped bool, err error) {
 	a.log.Info("running", "runs", e.plan.Runs(), "cluster", e.hardware.describe(), "world", e.world.world)
 	return a.runPlan(e.plan, "", func(r *sim.Result) {
@@ -90,8 +90,8 @@ func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stoppe
 	})
 }
 
-// runPlan runs a plan until it is done or the user interrupts. what says before the progress what the runs are, and
-// done is told of every run that ended.
+// runPlan runs a plan until it is done or the user interrupts. what is shown before the progress and describes the
+// runs; done is called for every run that ended.
 func (a *app) runPlan(plan *exp.Plan, what string, done func(*sim.Result)) (runs [][]*sim.Result, stopped bool, err error) {
 	stop, over := interrupts()
 	defer over()
@@ -116,7 +116,7 @@ func (a *app) runPlan(plan *exp.Plan, what string, done func(*sim.Result)) (runs
 }
 
 // foresee simulates each job alone, and each profile with an order that knows what jobs need, and adds both to a
-// comparison of runs. What the user stops is left out.
+// comparison of runs. Simulations that the user stops are left out.
 func (a *app) foresee(e *experiment, runs [][]*sim.Result, c *report.Comparison) (stopped bool, err error) {
 	plan, err := e.plan.Alone()
 	if err != nil {
@@ -138,8 +138,8 @@ func (a *app) foresee(e *experiment, runs [][]*sim.Result, c *report.Comparison)
 	return false, nil
 }
 
-// comparison puts the runs together. Of a plan that was stopped it takes the seeds that every profile
-// has run to the end, so that like is held against like, or whatever there is where there is none.
+// comparison combines the runs. For a plan that was stopped it uses the seeds that every profile completed, so that
+// like is compared with like, or all runs if there is no such seed.
 func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.Comparison, done int) {
 	c = &report.Comparison{
 		Workload: e.input.workload, World: e.world.world, WorldWhy: e.world.why, Cluster: e.hardware.describe(), Notes: e.notes,
@@ -172,7 +172,7 @@ func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.C
 	return c, done
 }
 
-// show prints the result. Where it is for scripts, what people must know of it goes to stderr.
+// show prints the result. If it is for scripts, what people must know goes to stderr.
 func (a *app) show(c *report.Comparison, format string) error {
 	if format != "table" {
 		for _, n := range c.Notes {
@@ -192,7 +192,7 @@ func (a *app) show(c *report.Comparison, format string) error {
 	return wrote(report.Table(a.out, c, report.TableOptions{Colour: tty && !a.noColor, Width: width}))
 }
 
-// results are the files of a simulation.
+// results are the output files of a simulation.
 type results []result
 
 type result struct {
@@ -200,7 +200,7 @@ type result struct {
 	fill func(io.Writer, *report.Comparison) error
 }
 
-// open makes sure that all files can be written, and that none of them is an input.
+// open makes sure that all files can be written and that none of them is an input.
 func (f *simFlags) open(inputs []string) (results, error) {
 	var out results
 	wanted := []struct {

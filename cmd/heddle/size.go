@@ -28,7 +28,7 @@ func parseSize(s string) (heddle.Resource, error) {
 	return heddle.Of(mib, n*heddle.CPU.Unit()), nil
 }
 
-// parseMemory reads an amount of memory in MiB.
+// parseMemory reads an amount of memory and returns it in MiB.
 func parseMemory(s string) (int64, error) {
 	number, per := s, 0.0
 	for i, unit := range []string{"MiB", "GiB", "TiB"} {

@@ -34,7 +34,7 @@ func (f *storeFlags) add(cmd *cobra.Command) {
 	must(cmd.MarkFlagDirname("conf"))
 }
 
-// path is the file that was named, or that of the ResourceManager.
+// path returns the named file, or that of the ResourceManager.
 func (f *storeFlags) path(named []string) (string, error) {
 	if len(named) > 0 {
 		return named[0], nil
@@ -163,7 +163,7 @@ pages are damaged: then it is not sure which state was the last, and a copy may 
 	return cmd
 }
 
-// told is what there is to say of a store.
+// told describes a store.
 func told(r *store.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", r.Path, held(r))
@@ -183,7 +183,7 @@ func told(r *store.Report) string {
 	if r.Whole() {
 		b.WriteString("nothing is damaged\n")
 	}
-	return plain.Lines(b.String()) // names and users are in keys
+	return plain.Lines(b.String()) // keys contain names and users
 }
 
 // held says how many records a store has.

@@ -12,7 +12,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// stored is a folder with a store of some applications.
+// stored returns a folder with a store of some applications.
 func stored(t *testing.T) (data, path string) {
 	t.Helper()
 	data = filepath.Join(t.TempDir(), "state")
@@ -31,7 +31,7 @@ func stored(t *testing.T) (data, path string) {
 	return data, path
 }
 
-// spoil zeroes the first page that has a text.
+// spoil zeroes the first page that contains a text.
 func spoil(t *testing.T, path, text string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -45,7 +45,7 @@ func spoil(t *testing.T, path, text string) {
 	}
 }
 
-// wantSaid runs a command and looks at its code and its words.
+// wantSaid runs a command and checks its exit code and its words.
 func wantSaid(t *testing.T, code int, words []string, args ...string) string {
 	t.Helper()
 	out, got := heddleSays(t, args...)
@@ -93,7 +93,7 @@ func TestStartOnDamagedStore(t *testing.T) {
 	wantSaid(t, exitDone, []string{"nothing is damaged"}, "store", "check", "--data", data)
 }
 
-// The store of a ResourceManager that runs is copied, and no other command touches it.
+// The store of a running ResourceManager can be copied, and no other command touches it.
 func TestBackupWhileItRuns(t *testing.T) {
 	data, path := stored(t)
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
@@ -122,7 +122,7 @@ func TestBackupWhileItRuns(t *testing.T) {
 	}
 }
 
-// Where the page is damaged that everything begins with, the log says that the last commit is lost.
+// If the page that everything begins with is damaged, the log says that the last commit is lost.
 func TestStartWithoutLastCommit(t *testing.T) {
 	data, path := stored(t)
 	b, err := os.ReadFile(path)
@@ -131,7 +131,7 @@ func TestStartWithoutLastCommit(t *testing.T) {
 	}
 	size := uint64(os.Getpagesize())
 	number := func(at uint64) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
-	const root, transaction = 32, 64 // where they are in one of the first two pages
+	const root, transaction = 32, 64 // their offsets in each of the first two pages
 	newest := uint64(0)
 	if number(size+transaction) > number(transaction) {
 		newest = size

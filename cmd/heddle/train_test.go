@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The same runs give the same source, byte for byte, and all runs the one that is committed. HEDDLE_TRAIN=1
-// makes all of them.
+// The same runs give the same source, byte for byte, and all runs give the committed source. HEDDLE_TRAIN=1 makes all
+// runs.
 func TestTrain(t *testing.T) {
 	runs := 3
 	if os.Getenv("HEDDLE_TRAIN") == "1" {

@@ -20,7 +20,7 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
-// version is what the build recorded: the module's version and, built in a clone, the commit.
+// version returns what the build recorded: the module's version and, if built in a clone, the commit.
 func version() string {
 	v, commit, changed := "unknown", "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
