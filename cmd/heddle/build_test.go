@@ -49,7 +49,7 @@ func TestBuild(t *testing.T) {
 	if web == nil {
 		t.Fatalf("it does not say where its pages are:\n%s", p.log())
 	}
-	answer, err := http.Post("http://"+web[1]+"/ws/v1/cluster/apps/new-application?user.name=me", "", nil) // answered by the loop, which is then running
+	answer, err := http.Post("http://"+web[1]+"/ws/v1/cluster/apps/new-application?user.name=me", "", nil) // the loop answers it and is then running
 	if err != nil {
 		t.Fatal(err)
 	}

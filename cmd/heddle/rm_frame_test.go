@@ -220,7 +220,7 @@ func TestTopModel(t *testing.T) {
 	}
 }
 
-// While a ResourceManager does not answer, the frame says so and how old its data are.
+// While a ResourceManager does not answer, the frame says so, and from when its data are, until there is an answer.
 func TestTopWaits(t *testing.T) {
 	m := &topModel{look: look{width: 80, order: "memory"}, take: func() (*snapshot, error) { return manyRows(1, 1), nil }}
 	m.Init()

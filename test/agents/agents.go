@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	apart = 500 * time.Microsecond // between the starts of two agents: 5 s for 10,000, as often as they ask
-	// look is how long agents look for containers apart, of which there are no others here. Real ones do so every second, and each
-	// has a machine to itself for it.
+	apart = 500 * time.Microsecond // between the starts of two agents: 5 s for 10,000, the interval at which they ask
+	// look is how often agents look for foreign containers, which do not exist here. Real agents look every second, but
+	// each of those has a machine to itself.
 	look        = time.Minute
 	connectTime = time.Minute
 	heardTime   = 30 * time.Second
 )
 
-// syncs counts what agents ask.
+// syncs counts the agents' requests.
 type syncs struct {
 	answered, bytes, failed atomic.Int64 // bytes are those of requests
 }
 
-// startAgents starts the agents, and waits until each was answered.
+// startAgents starts the agents and waits until each has been answered.
 func (c *cluster) startAgents() error {
 	for i, n := range c.nodes {
 		n.agent.last = make(map[string]groups.Set, n.room)
@@ -72,7 +72,7 @@ func (t *counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p, nil
 }
 
-// hands is what a node's agent has done. Its goroutine alone looks at last.
+// hands is the state of a node's agent. Only the agent's goroutine uses last.
 type hands struct {
 	answered atomic.Bool
 	last     map[string]groups.Set
@@ -85,7 +85,7 @@ func (n *node) Find() []procs.Container {
 	return slices.Clip(n.found)
 }
 
-// Apply takes the time that a deed took. A node is an [agent.Actuator] that does nothing else.
+// Apply records how long a deed took. As an [agent.Actuator], a node does nothing else.
 func (n *node) Apply(id string, s groups.Set) error {
 	last := n.agent.last[id]
 	n.agent.last[id] = s
@@ -95,24 +95,24 @@ func (n *node) Apply(id string, s groups.Set) error {
 	return nil
 }
 
-// Measure is what a container has used: half a processor since some time.
+// Measure returns what a container has used: half a processor from a fixed time on.
 func (n *node) Measure(string) procs.Use {
 	return procs.Use{CPU: time.Duration(time.Now().UnixMilli()-n.c.m.Began) * time.Millisecond / 2, RSS: 300 << 20, Anon: 250 << 20}
 }
 
-// Can is what an agent can do with control groups.
+// Can returns what an agent can do with control groups.
 func (n *node) Can() heddle.Caps { return heddle.Parks | heddle.Weighs }
 
 // Adopt does nothing.
 func (n *node) Adopt(procs.Container) error { return nil }
 
-// Ending is never the case.
+// Ending always returns false.
 func (n *node) Ending(string) bool { return false }
 
 // Release does nothing.
 func (n *node) Release(string) error { return nil }
 
-// List is empty: there is nothing left of what has ended.
+// List returns nothing: ended containers leave nothing behind.
 func (n *node) List() []string { return nil }
 
 // Kill does nothing.
@@ -121,7 +121,7 @@ func (n *node) Kill(string) error { return nil }
 // RestoreAll does nothing.
 func (n *node) RestoreAll() error { return nil }
 
-// lags is how long deeds took, and what they were.
+// lags records how long deeds took and what they were.
 type lags struct {
 	mu   sync.Mutex
 	all  []time.Duration
@@ -141,7 +141,7 @@ func (l *lags) add(lag time.Duration, parkedBefore, parked bool) {
 	}
 }
 
-// soFar is what was done.
+// soFar returns what was done so far.
 func (l *lags) soFar() done {
 	l.mu.Lock()
 	defer l.mu.Unlock()

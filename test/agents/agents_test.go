@@ -12,7 +12,7 @@ import (
 	"heddle/test/hollow"
 )
 
-// TestMain is the ResourceManager where a test starts one.
+// TestMain is also the ResourceManager, when a test starts one.
 func TestMain(m *testing.M) {
 	if os.Getenv(asManager) == "" {
 		os.Exit(m.Run())
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// A small cluster is filled and measured: every deed that was wanted is done, once, and is what was wanted.
+// A small cluster is filled and measured: every deed that the policy wanted is done once and as wanted.
 func TestSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("this takes ten seconds")
@@ -50,7 +50,7 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// What cannot be measured is refused, and why is said.
+// Settings that cannot be measured are refused, with a reason.
 func TestRefused(t *testing.T) {
 	usual := settings{nodes: 10, containers: 3, shared: 1, deeds: 10, every: time.Second}
 	for want, change := range map[string]func(*settings){
@@ -85,7 +85,7 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// Half of ten deeds took no longer than the fifth.
+// The fifth-longest of ten lags is their median.
 func TestLag(t *testing.T) {
 	s := step{}
 	for i := range 10 {

@@ -19,18 +19,18 @@ import (
 const (
 	firstBeat  = 100 * time.Millisecond
 	callMaster = 200 * time.Millisecond // between the calls of a master that waits
-	idleMaster = 5 * time.Second        // and of one that has all
+	idleMaster = 5 * time.Second        // between those of a master that has everything
 	fillTime   = 10 * time.Minute
 )
 
-// A cluster is all that is hollow.
+// A cluster is all hollow parts.
 type cluster struct {
 	*settings
 	*hollow.Life
 	m      *manager
 	server *rpc.Server // of the NodeManagers that start masters
 
-	nodes   []*node // that have agents
+	nodes   []*node // those that have agents
 	byID    map[ids.Node]*node
 	masters chan started
 	began   atomic.Int64 // containers
@@ -40,7 +40,7 @@ type cluster struct {
 	lags    lags
 }
 
-// started is a master that a node was told to start.
+// A started is a master that a node was told to start.
 type started struct {
 	container ids.Container
 	token     *wire.Token
@@ -53,14 +53,14 @@ func newCluster(ctx context.Context, s *settings, m *manager, fail context.Cance
 	return c
 }
 
-// stop ends all that is hollow.
+// stop ends all hollow parts.
 func (c *cluster) stop() {
 	c.Fail(nil)
 	_ = c.server.Close(context.Background()) // nothing is in flight
 	c.End()
 }
 
-// fill starts the NodeManagers, first those that hold masters alone, and lets masters fill the others.
+// fill starts the NodeManagers, first those that hold only masters, and lets masters fill the others.
 func (c *cluster) fill() error {
 	var holders []*node
 	for i := range c.settings.masters() {
@@ -111,7 +111,7 @@ func (c *cluster) fill() error {
 	})
 }
 
-// startNodes starts NodeManagers, some on a connection.
+// startNodes starts NodeManagers, several per connection.
 func (c *cluster) startNodes(list []*node) error {
 	var registered sync.WaitGroup
 	for len(list) > 0 {
@@ -138,13 +138,13 @@ func (c *cluster) startNodes(list []*node) error {
 	return context.Cause(c.Ctx)
 }
 
-// submit submits so many applications.
+// submit submits that many applications.
 func (c *cluster) submit(count int) error {
 	conn, err := rpc.Dial(c.Ctx, c.m.Client, hollow.AsClient("ann"))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // every call is over
+	defer func() { _ = conn.Close() }() // all calls are over
 	for range count {
 		var made wire.GetNewApplicationResponse
 		if err := conn.Call(c.Ctx, "getNewApplication", &wire.GetNewApplicationRequest{}, &made); err != nil {
@@ -158,14 +158,14 @@ func (c *cluster) submit(count int) error {
 	return nil
 }
 
-// start is the ResourceManager starting a master.
+// start handles the ResourceManager's request to start a master.
 func (c *cluster) start(at ids.Node, id ids.Container, _ string, _ int64, t *wire.Token) error {
 	c.byID[at].run(id)
 	c.masters <- started{id, t}
 	return nil
 }
 
-// master is one that asks for so many containers, has them started and then waits.
+// master runs a master that asks for that many containers, starts them and then waits.
 func (c *cluster) master(s started, count int) error {
 	conn, err := rpc.Dial(c.Ctx, c.m.Scheduler, hollow.AsMaster(s.token))
 	if err != nil {

@@ -1,10 +1,11 @@
-// Command agents measures what node agents cost a ResourceManager: a cluster of hollow NodeManagers, whose containers are
-// no processes, with a node agent beside each, against one heddle rm in a process of its own. The agents are those of
-// [agent], except that what they act on is hollow too; the NodeManagers and masters speak YARN's protocols.
+// Command agents measures what node agents cost a ResourceManager. It runs a cluster of hollow NodeManagers, whose
+// containers are not processes, each with a node agent beside it, against one heddle rm in a separate process. The
+// agents are those of [agent], except that what they act on is hollow too; the NodeManagers and masters speak YARN's
+// protocols.
 //
-// It goes in three steps, each of which is measured: the NodeManagers alone, the agents beside them, and then a policy that
-// weighs and parks containers at a steady rate. The lag of such a deed is the time from the ResourceManager's decision to
-// the agent's carrying it out.
+// It measures three steps: the NodeManagers alone, then with agents beside them, and then with a policy that weighs and
+// parks containers at a steady rate. The lag of such a deed is the time from the ResourceManager's decision until the
+// agent carries it out.
 package main
 
 import (
@@ -21,15 +22,15 @@ import (
 	"heddle/test/hollow"
 )
 
-// collect is how much garbage the load may make, in percent of what it holds, so that it leaves processors to the
-// ResourceManager, which runs as it is.
+// collect is how much garbage the load generator may make, in percent of its live heap. It leaves processors to the
+// ResourceManager, whose own setting is unchanged.
 const collect = 400
 
-// settings is what the command line says.
+// settings are the settings of the command line.
 type settings struct {
-	nodes, containers int // in all, and of each node
-	shared            int // NodeManagers that share a connection
-	deeds             int // a second
+	nodes, containers int // nodes in total, containers per node
+	shared            int // NodeManagers per connection
+	deeds             int // per second
 	every             time.Duration
 	measured          time.Duration
 	profile           string
@@ -68,7 +69,7 @@ func main() {
 	}
 }
 
-// check refuses what cannot be measured.
+// check refuses settings that cannot be measured.
 func (s *settings) check() error {
 	switch {
 	case s.nodes < 1 || s.nodes > hollow.MostNodes || s.containers < 1 || s.shared < 1:
@@ -88,10 +89,10 @@ func (s *settings) check() error {
 	return nil
 }
 
-// perRun is how many containers the policy weighs when it runs.
+// perRun returns how many containers the policy weighs in each run.
 func (s *settings) perRun() int { return int(float64(s.deeds) * s.every.Seconds()) }
 
-// masters is how many applications the containers belong to.
+// masters returns how many applications the containers belong to.
 func (s *settings) masters() int { return 1 + s.nodes*s.containers/mostOfMaster }
 
 const (
@@ -100,7 +101,7 @@ const (
 	mostOfMaster = 30_000
 )
 
-// run makes the cluster and measures it step by step.
+// run starts the cluster and measures it step by step.
 func run(ctx context.Context, s *settings) (steps []*step, err error) {
 	if err := s.check(); err != nil {
 		return nil, err

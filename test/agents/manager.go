@@ -22,37 +22,37 @@ import (
 	"heddle/policy"
 )
 
-// asManager is the variable that makes this program the ResourceManager: its settings, as JSON.
+// asManager is the environment variable that makes this program the ResourceManager. It holds the settings, as JSON.
 const asManager = "HEDDLE_BENCH_AGENTS"
 
 // managed are the settings of the ResourceManager.
 type managed struct {
-	Dir        string // that is its own
+	Dir        string // used only by it
 	Profile    string
-	Containers int // in all
-	PerRun     int // containers that the policy weighs when it runs
+	Containers int // in total
+	PerRun     int // containers that the policy weighs in each run
 	Every      time.Duration
 }
 
-// open is where the ResourceManager listens, and when it began, in milliseconds since 1970.
+// open holds the ports on which the ResourceManager listens and when it began, in milliseconds since 1970.
 type open struct {
 	Client, Scheduler, Tracker, Agents, Web string
 	Began                                   int64
 }
 
-// An order is what the ResourceManager is told.
+// An order is a command to the ResourceManager.
 type order struct {
-	Deeds   bool   // containers are weighed from now on, or no more
-	Profile string // where a profile of its processor time is written, which ends with the next order; "" for none
+	Deeds   bool   // whether containers are weighed from now on
+	Profile string // where to write a CPU profile, which ends with the next order; "" for none
 }
 
-// done is what the policy has wanted so far.
+// done counts what the policy has wanted so far.
 type done struct {
 	Weighed, Parked, Resumed int64
 }
 
-// manage is the ResourceManager: heddle rm with one policy more. It says where it listens, and answers orders until there
-// are none.
+// manage is the ResourceManager: heddle rm with one additional policy. It says where it listens, and answers orders
+// until its input ends.
 func manage(in io.Reader, out io.Writer) error {
 	var c managed
 	if err := json.Unmarshal([]byte(os.Getenv(asManager)), &c); err != nil {
@@ -79,7 +79,7 @@ func manage(in io.Reader, out io.Writer) error {
 	return errors.Join(err, d.Stop())
 }
 
-// obey answers orders until there are none.
+// obey answers orders until its input ends.
 func obey(p *stamper, in *json.Decoder, out *json.Encoder, at open) error {
 	if err := out.Encode(at); err != nil {
 		return err
@@ -115,8 +115,8 @@ func obey(p *stamper, in *json.Decoder, out *json.Encoder, at open) error {
 	}
 }
 
-// A stamper weighs some containers every time, others each time until all had their turn, and parks every other one that
-// it weighs, or lets it run again. A weight says when it was wanted: see [stamp].
+// A stamper weighs some containers in each run, different ones each time until all had their turn. It parks every other
+// container that it weighs, or resumes it. A weight says when it was wanted: see [stamp].
 type stamper struct {
 	every  heddle.Span
 	perRun int
@@ -130,12 +130,12 @@ type stamper struct {
 // Every implements policy.Control.
 func (p *stamper) Every() heddle.Span { return p.every }
 
-// Needs implements policy.Needer: what agents measure is taken in, as it is for a policy that goes by it.
+// Needs implements policy.Needer: the agents' measurements are processed, as for a policy that uses them.
 func (p *stamper) Needs() policy.Needs {
 	return policy.Needs{Feeds: policy.Feeds{Profile: 5 * heddle.Second}, Can: heddle.Weighs}
 }
 
-// stride is how far the ids of containers are apart that are weighed one after the other, so that they are on different
+// stride is the distance between the ids of containers weighed one after the other, so that they are on different
 // nodes. It is a prime, so that all have their turn.
 const stride = 7919
 
@@ -166,16 +166,16 @@ func (p *stamper) Run(v policy.View, plan *policy.Plan) {
 	}
 }
 
-// Weights that say when they were wanted are firstStamp and up to numStamps more, in the agents' units.
+// Weights that say when they were wanted are in the numStamps values from firstStamp on, in the agents' units.
 const (
 	firstStamp = 1000 // above every weight that stands for a size here
 	numStamps  = 900_000
 )
 
-// stamp is the weight, in the agents' units, that says that it was wanted at a time in milliseconds.
+// stamp returns the weight, in the agents' units, that says it was wanted at a time in milliseconds.
 func stamp(at int64) int64 { return firstStamp + at%numStamps }
 
-// since is how long ago the weight of a stamp was wanted, if it is one: less than numStamps milliseconds ago.
+// since returns how long ago the weight of a stamp was wanted, if it is a stamp: less than numStamps milliseconds ago.
 func since(weight, nowMicros int64) (time.Duration, bool) {
 	if weight < firstStamp || weight >= firstStamp+numStamps {
 		return 0, false
@@ -185,7 +185,7 @@ func since(weight, nowMicros int64) (time.Duration, bool) {
 	return time.Duration((ago+all)%all) * time.Microsecond, true
 }
 
-// A manager is a ResourceManager in a process of its own.
+// A manager is a ResourceManager in a separate process.
 type manager struct {
 	open
 	cmd *exec.Cmd
@@ -195,13 +195,13 @@ type manager struct {
 	out *json.Decoder
 }
 
-// files are what the ResourceManager is configured with.
+// files is the configuration of the ResourceManager.
 var files = map[string]string{
 	setup.FileName: `listen: {host: 127.0.0.1, client: ":0", scheduler: ":0", tracker: ":0", admin: ":0", web: ":0", agents: "127.0.0.1:0"}
 facts: {masters: false, submissions: false}
 limits: {nodes_per_address: 100000}
 `,
-	// Masters may take all there is: the first nodes hold nothing else.
+	// Masters may take everything: the first nodes hold nothing else.
 	"capacity-scheduler.xml": `<configuration>
   <property><name>yarn.scheduler.capacity.root.queues</name><value>default</value></property>
   <property><name>yarn.scheduler.capacity.root.default.capacity</name><value>100</value></property>
@@ -268,9 +268,9 @@ func (m *manager) say(o order) (d done, err error) {
 	return d, m.out.Decode(&d)
 }
 
-// stop ends the ResourceManager, and says what it logged if that was not well.
+// stop ends the ResourceManager, and returns the end of its log if it failed.
 func (m *manager) stop() error {
-	_ = m.in.Close() // that is how it is told
+	_ = m.in.Close() // the end of its input tells it to stop
 	err := m.cmd.Wait()
 	if err != nil {
 		const most = 4 << 10
@@ -280,5 +280,5 @@ func (m *manager) stop() error {
 	return errors.Join(err, m.log.Close(), os.RemoveAll(m.dir))
 }
 
-// pid is the number of its process.
+// pid returns the number of its process.
 func (m *manager) pid() string { return strconv.Itoa(m.cmd.Process.Pid) }

@@ -13,28 +13,28 @@ import (
 	"heddle/test/hollow"
 )
 
-// A step is what was measured of one.
+// A step is what was measured in one step.
 type step struct {
 	what                string
-	beats, syncs, deeds float64 // a second
+	beats, syncs, deeds float64 // per second
 	request             float64 // bytes of a sync's request
 	cores               float64 // processors that the ResourceManager used
-	own, others         float64 // and this program, and others on the machine
+	own, others         float64 // processors that this program used, and others on the machine
 	resident            float64 // MiB of the ResourceManager at the end
-	busy                float64 // part of the time that its loop worked
+	busy                float64 // fraction of the time that its loop worked
 	failed              int64   // syncs
 	lags                []time.Duration
 }
 
-// settleTime is what a step has before it is measured, and no more than half of what is measured.
+// settleTime is the time before a step is measured; it is at most half of the measured time.
 const settleTime = 10 * time.Second
 
-// A reading is how far everything is at one time.
+// A reading is the state of all counters at one time.
 type reading struct {
 	at                     time.Time
 	beats, syncs, bytes    int64
 	failed, lags           int64
-	cores, own, all, spare float64 // seconds of processors; all and spare of the whole machine
+	cores, own, all, spare float64 // seconds of processors; all and spare are for the whole machine
 }
 
 // measure measures a step that has begun.
@@ -71,7 +71,7 @@ func (c *cluster) measure(what string) (*step, error) {
 	return st, err
 }
 
-// settle waits until all that was wanted is done.
+// settle waits until all wanted deeds are done.
 func (c *cluster) settle(last *step, wanted done) error {
 	err := c.Until("all deeds", heardTime, func() bool { return c.lags.soFar() == wanted })
 	if got := c.lags.soFar(); err != nil && c.Ctx.Err() == nil {
@@ -97,7 +97,7 @@ func (c *cluster) read() (r reading, err error) {
 	return r, err
 }
 
-// busy is what the ResourceManager says of its loop.
+// busy returns the busy ratio that the ResourceManager reports for its loop.
 func (c *cluster) busy() (float64, error) {
 	m, err := hollow.ReadMetrics(c.Ctx, c.m.Web)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *cluster) busy() (float64, error) {
 	return m.Value("heddle_loop_busy_ratio")
 }
 
-// table writes what was measured.
+// table writes the measurements.
 func table(w io.Writer, steps []*step) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Join([]string{
@@ -119,7 +119,7 @@ func table(w io.Writer, steps []*step) error {
 	return t.Flush()
 }
 
-// lag is that which a part of the deeds took at most.
+// lag returns a quantile of the lags: part of the deeds took at most that long.
 func (s *step) lag(part float64) time.Duration {
 	if len(s.lags) == 0 {
 		return 0

@@ -24,13 +24,13 @@ type node struct {
 	c     *cluster
 	i     int
 	id    ids.Node
-	room  int         // containers
-	full  atomic.Bool // it has reported as many
+	room  int         // for containers
+	full  atomic.Bool // it has reported that many
 	agent hands
 
 	mu    sync.Mutex
-	found []procs.Container // those that run
-	said  []byte            // what a report says of them: the field of a wire.NodeStatus, encoded
+	found []procs.Container // the running ones
+	said  []byte            // what a report says about them: the field of a wire.NodeStatus, encoded
 }
 
 func (c *cluster) node(i, port, room int) *node {
@@ -71,7 +71,7 @@ func (n *node) register(conn *rpc.Client) error {
 	return nil
 }
 
-// report reports until the cluster stops, as often as it is told to.
+// report reports until the cluster stops, at the interval it is told.
 func (n *node) report(conn *rpc.Client) error {
 	resp, wait := int32(0), time.Duration(rand.Int64N(int64(firstBeat)))
 	used := &wire.ResourceUtilization{Pmem: new(int32(n.room * hollow.Slot / 2)), Vmem: new(int32(n.room * hollow.Slot)), Cpu: proto.Float32(0.5)}
@@ -82,7 +82,7 @@ func (n *node) report(conn *rpc.Client) error {
 		}
 		n.mu.Lock()
 		conts := len(n.found)
-		st.ProtoReflect().SetUnknown(slices.Clip(n.said)) // it goes out as it is, without being encoded each time
+		st.ProtoReflect().SetUnknown(slices.Clip(n.said)) // sent as is, without encoding it each time
 		n.mu.Unlock()
 		p := &wire.NodeHeartbeatResponse{}
 		err := conn.Call(n.c.Ctx, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: st}, p)

@@ -21,10 +21,11 @@ import (
 	"heddle/policy"
 )
 
-// parkingMode names the variable by which this program is a ResourceManager: see [beParkingRM].
+// parkingMode is the environment variable that makes this program a ResourceManager: see [beParkingRM].
 const parkingMode = "HEDDLE_TEST_PARKING"
 
-// beParkingRM is heddle rm with agents and a policy that parks every map after it has run for 3 s. It takes its command line.
+// beParkingRM is heddle rm with agents and a policy that parks every map after it has run for 3 s. It uses the command
+// line.
 func beParkingRM() error {
 	dir := ""
 	for i, arg := range os.Args {
@@ -57,13 +58,13 @@ func beParkingRM() error {
 	return rm.Stop()
 }
 
-// withParkingRM starts this program as a ResourceManager that parks maps, which can be killed, and agents beside the first
+// withParkingRM starts this program as a ResourceManager that parks maps and can be killed, and agents beside the first
 // nodes.
 func withParkingRM(t *testing.T, ctx context.Context, nodes int, site map[string]string) {
 	t.Helper()
 	onlyNodes(t, nodes, 0)
 	t.Setenv(parkingMode, "yes")
-	t.Cleanup(func() { use(t, context.WithoutCancel(ctx), "capacity", false, nil) }) // before the variable is gone: it is not passed on then
+	t.Cleanup(func() { use(t, context.WithoutCancel(ctx), "capacity", false, nil) }) // before the variable is gone, which is not passed on then
 	o := hadoop.Options{RM: hadoop.Heddle, Profile: "capacity", Binary: must(os.Executable())(t), Recovery: true, Site: site}
 	if _, err := testbed.UseRM(ctx, o); err != nil {
 		t.Fatal(err)
@@ -71,14 +72,14 @@ func withParkingRM(t *testing.T, ctx context.Context, nodes int, site map[string
 	startAgents(t, ctx, nodes)
 }
 
-// parked waits until so many containers are parked.
+// parked waits until n containers are parked.
 func parked(t *testing.T, ctx context.Context, n int) {
 	t.Helper()
 	eventually(t, ctx, time.Minute, "parked maps", func() bool { return parkedNow() == n })
 }
 
-// Where the ResourceManager is killed while maps are parked, the next one parks them again. Where it stays away for longer
-// than a lease, all are given back what they had. The job goes on as if nothing had been.
+// If the ResourceManager is killed while maps are parked, the next one parks them again. If it stays away for longer
+// than a lease, all maps get back what they had. The job goes on undisturbed.
 func TestResourceManagerIsKilledWhileMapsAreParked(t *testing.T) {
 	ctx := onTestbed(t, 5*time.Minute+cycles(20))
 	withParkingRM(t, ctx, 1, nil)
@@ -112,7 +113,7 @@ func TestResourceManagerIsKilledWhileMapsAreParked(t *testing.T) {
 	noGroupLeft(t, ctx)
 }
 
-// A NodeManager that is killed while maps are parked and starts anew, with recovery, finds them as they were.
+// A NodeManager that is killed while maps are parked and restarts with recovery finds them as they were.
 func TestNodeManagerRecoversWhileMapsAreParked(t *testing.T) {
 	ctx := onTestbed(t, 5*time.Minute+cycles(30))
 	withParkingRM(t, ctx, 1, map[string]string{expiryName: expiryLate})
@@ -149,7 +150,7 @@ func TestNodeManagerRecoversWhileMapsAreParked(t *testing.T) {
 	noGroupLeft(t, ctx)
 }
 
-// Where a node is lost with the maps that were parked there, they run elsewhere, and its agent leaves no group behind.
+// If a node is lost with the maps that were parked there, they run elsewhere, and its agent leaves no group behind.
 func TestNodeIsLostWhileMapsAreParked(t *testing.T) {
 	ctx := onTestbed(t, 6*time.Minute)
 	withParkingRM(t, ctx, 2, map[string]string{expiryName: expirySoon})

@@ -16,15 +16,15 @@ import (
 	"heddle/node/procs"
 )
 
-// deeds is how often something was done to running containers since the ResourceManager started.
+// deeds returns how often something was done to running containers since the ResourceManager started.
 func deeds(t *testing.T, name string) int {
 	t.Helper()
 	return int(must(testbed.Counters(onTestbed(t, 10*time.Second), "heddle_container_deeds_total", "deed"))(t)[name])
 }
 
-// With agents iKayak parks reduces that wait for maps, or keeps them from running at all. The maps of their job run in the
-// meantime, and the job ends as if nothing had been. An executor of Spark holds vcores beside it: iKayak's delay factor is
-// Spark's part of what is held.
+// With agents, iKayak parks reduces that wait for maps, or keeps them from running at all. Meanwhile the maps of their
+// job run, and the job ends undisturbed. A Spark executor beside it holds vcores: iKayak's delay factor is Spark's part
+// of what is held.
 func TestIKayakSuspendsWaitingReduces(t *testing.T) {
 	t.Run("parked", func(t *testing.T) {
 		testIKayakSuspends(t, "control=[{ikayak.suspend: {interval: 5, v: 0.25, slack: 0.1}}]", "suspended", parkedNow)
@@ -37,7 +37,7 @@ func TestIKayakSuspendsWaitingReduces(t *testing.T) {
 	})
 }
 
-// testIKayakSuspends runs a job whose reduce waits. Held counts the containers that a deed is done to now.
+// testIKayakSuspends runs a job whose reduce waits. held counts the containers that the deed is done to now.
 func testIKayakSuspends(t *testing.T, control, deed string, held func() int) {
 	ctx := onTestbed(t, 8*time.Minute)
 	withAgents(t, ctx, 2, 0, "ikayak", control)
@@ -64,8 +64,8 @@ func testIKayakSuspends(t *testing.T, control, deed string, held func() int) {
 	noGroupLeft(t, ctx)
 }
 
-// With agents MROrchestrator raises the weight of a map that is behind its peer because another job computes beside it, and
-// the output is right. There is room for one such map on a node.
+// With agents, MROrchestrator raises the weight of a map that is behind its peer because another job computes beside
+// it, and the output is right. A node has room for one such map.
 func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	ctx := onTestbed(t, 8*time.Minute)
 	withAgents(t, ctx, 2, 2, "mrorchestrator", "place.map=any", // both start at once, wherever their blocks are
@@ -84,12 +84,12 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	}
 	mb := testbed.Options().NodeMB
 	small := "yarn.app.mapreduce.am.resource.mb=" + strconv.Itoa(mb/8)
-	// Of four threads: of fewer, each may have a processor of this machine to itself, and the map too.
+	// Four threads: with fewer, each may have a processor of this machine to itself, and the map too.
 	beside := must(testbed.StartShell(ctx, "-shell_command", "for i in 1 2 3 4; do while true; do true; done & done; wait", "-num_containers", "1",
 		"-container_memory", strconv.Itoa(mb/8), "-container_vcores", "4", "-master_memory", strconv.Itoa(mb/8)))(t)
 	r := must(testbed.StartMR(ctx, "wordcount", "-D"+small, "-Dmapreduce.map.memory.mb="+strconv.Itoa(mb*11/20), "-Dmapreduce.map.cpu.vcores=2",
 		"-Dmapreduce.job.reduce.slowstart.completedmaps=1", "-Dmapreduce.input.fileinputformat.split.minsize=1000000000",
-		"-Dmapreduce.task.progress-report.interval=1000", // of 6 s by default, so that both are seen for a few epochs
+		"-Dmapreduce.task.progress-report.interval=1000", // instead of the default 6 s, so that both are seen for a few epochs
 		dir+"/in", dir+"/out"))(t)
 	seen := map[string][]string{}
 	res, err := watched(r, 100*time.Millisecond, func() { sharesSeen(seen) })
@@ -113,7 +113,7 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 			}
 		}
 	}
-	var most []int // that each of the two maps was seen with
+	var most []int // the most that each of the two maps was seen with
 	for id, had := range seen {
 		t.Logf("%s had processor shares %v", id, had)
 		if slices.Contains(had, "2048") { // beside 1024, before a container is adopted and once it is given back
@@ -124,7 +124,7 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 			most = append(most, x)
 		}
 	}
-	// On a busy machine the other one may be behind for a while too.
+	// On a busy machine the other map may be behind for a while too.
 	slices.Sort(most)
 	if n := deeds(t, "weighed"); counted == 0 || n == 0 || len(most) != 2 || 2*most[1] < 3*most[0] {
 		t.Errorf("%d words; its two maps had processor shares up to %v, of %d weights that were given; want one that is behind to have far more", counted, most, n)
@@ -133,13 +133,14 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	noGroupLeft(t, ctx)
 }
 
-// With agents MROrchestrator moves memory as bookings: maps that were measured have less of it in the accounts of their
-// NodeManager than was asked for, never less than they hold, and more maps run at a time than there is room for whole ones.
+// With agents, MROrchestrator moves memory as bookings: in the accounts of their NodeManager, measured maps have less
+// memory than was asked for, but never less than they hold, and more maps run at a time than there is room for whole
+// ones.
 func TestMROrchestratorMovesMemory(t *testing.T) {
 	ctx := onTestbed(t, 8*time.Minute)
 	withAgents(t, ctx, 2, 0, "mrorchestrator", "control=[{mrorchestrator.uniform: {mode: memory, lower_memory: always, epoch: 4, profile: 2}}]")
 	const asked = 1024
-	// Maps are measured once it is known what they do: as a rule they say so for the first time after more than ten seconds.
+	// Maps are measured once their work is known: by default they first report it after more than ten seconds.
 	r := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb="+strconv.Itoa(asked), "-Dmapreduce.task.progress-report.interval=1000", "-m", "24", "-r", "0", "-mt", "12000", "-rt", "1"))(t)
 	app := must(r.App(ctx))(t)
 	most, least := 0, int64(asked)
@@ -173,9 +174,9 @@ func TestMROrchestratorMovesMemory(t *testing.T) {
 	noGroupLeft(t, ctx)
 }
 
-// holdsMB is the memory that the processes of a container on node n hold, in MiB; 0 where there are none.
+// holdsMB returns the memory that the processes of a container on node n hold, in MiB, or 0 if there are none.
 func holdsMB(n int, container string) int64 {
-	text, _ := os.ReadFile(filepath.Join(cpuGroups, agentGroup(n), container, "cgroup.procs")) // it may have ended
+	text, _ := os.ReadFile(filepath.Join(cpuGroups, agentGroup(n), container, "cgroup.procs")) // the container may have ended
 	var pids []int
 	for id := range strings.FieldsSeq(string(text)) {
 		if pid, err := strconv.Atoi(id); err == nil {
@@ -185,8 +186,8 @@ func holdsMB(n int, container string) int64 {
 	return procs.Measure(pids).RSS >> 20
 }
 
-// Under DRESS a small job gets what is reserved for it while large ones hold the rest; without the reservation, on the same
-// ResourceManager, it waits for longer.
+// Under DRESS a small job gets what is reserved for it while large jobs hold the rest; without the reservation, on the
+// same ResourceManager, it waits longer.
 func TestDRESSReservesForSmallJobs(t *testing.T) {
 	if *manager != hadoop.Heddle {
 		t.Skip("only Heddle has the reservation")
@@ -223,9 +224,9 @@ func TestDRESSReservesForSmallJobs(t *testing.T) {
 	}
 }
 
-// Where the agent, and later the ResourceManager, is killed while iKayak keeps a waiting reduce from running, the reduce runs
-// again: within a second, and when it was to at the latest, also after another agent has frozen it for the rest of the time. No
-// attempt fails, and the output is right.
+// If the agent, and later the ResourceManager, is killed while iKayak keeps a waiting reduce from running, the reduce
+// resumes within a second, and at the latest when it was to run again, even if another agent has frozen it for the rest
+// of the time. No attempt fails, and the output is right.
 func TestKillsWhileAReduceIsFrozen(t *testing.T) {
 	ctx := onTestbed(t, 15*time.Minute)
 	onlyNodes(t, 2, 0)
@@ -277,7 +278,7 @@ func TestKillsWhileAReduceIsFrozen(t *testing.T) {
 	noGroupLeft(t, ctx)
 }
 
-// whenFrozen waits until a container does not run, and returns its node and when it is to run again.
+// whenFrozen waits until a container is frozen, and returns its node and when it is to run again.
 func whenFrozen(t *testing.T, ctx context.Context) (node int, until time.Time) {
 	t.Helper()
 	eventually(t, ctx, 4*time.Minute, "a frozen reduce", func() bool {
@@ -302,7 +303,7 @@ func whenFrozen(t *testing.T, ctx context.Context) (node int, until time.Time) {
 	return node, until
 }
 
-// runs fails unless all containers run by then.
+// runs fails unless all containers run by the time then.
 func runs(t *testing.T, then time.Time, since string) {
 	t.Helper()
 	for frozenNow() > 0 {

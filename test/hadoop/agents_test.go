@@ -25,12 +25,12 @@ import (
 // agentsAt is where the tests' ResourceManagers listen for node agents.
 const agentsAt = "127.0.0.1:8039"
 
-// agentGroup is the control group that holds the containers of node n.
+// agentGroup returns the control group that holds the containers of node n.
 func agentGroup(n int) string { return fmt.Sprintf("%s/agent%d", testGroup, n) }
 
-// withAgents starts a ResourceManager with a profile, and an agent beside the NodeManagers of the first nodes; the others
-// are stopped. The containers of all nodes together have so many processors, 0 for all there are, so that ratios between
-// them hold on a busy machine.
+// withAgents starts a ResourceManager with a profile, and agents beside the NodeManagers of the first nodes; the other
+// NodeManagers are stopped. The containers of all nodes together get that many processors, 0 for all of the machine's,
+// so that ratios between them hold on a busy machine.
 func withAgents(t *testing.T, ctx context.Context, nodes int, cores float64, profile string, sets ...string) {
 	t.Helper()
 	onlyNodes(t, nodes, cores)
@@ -38,7 +38,7 @@ func withAgents(t *testing.T, ctx context.Context, nodes int, cores float64, pro
 	startAgents(t, ctx, nodes)
 }
 
-// onlyNodes stops the NodeManagers of all nodes but the first, until the test's end.
+// onlyNodes stops the NodeManagers of all nodes but the first ones, until the test's end.
 func onlyNodes(t *testing.T, nodes int, cores float64) {
 	t.Helper()
 	needsGroups(t)
@@ -67,7 +67,7 @@ func startAgents(t *testing.T, ctx context.Context, nodes int) {
 	eventually(t, ctx, 20*time.Second, "agents beside all nodes", func() bool { return len(agentsOf(t, ctx)) == nodes })
 }
 
-// needsGroups skips a test where there are no control groups of version 1, and makes the one for tests.
+// needsGroups skips a test if there are no control groups of version 1, and creates the one for tests.
 func needsGroups(t *testing.T) {
 	t.Helper()
 	groups := filepath.Join(cpuGroups, testGroup)
@@ -87,7 +87,7 @@ func startAgent(t *testing.T, n int, binary string) {
 	t.Cleanup(func() { _ = testbed.StopAgent(n) }) // a test may have ended it
 }
 
-// agentsOf are the nodes that can park containers: those with an agent, on this testbed.
+// agentsOf returns the nodes that can park containers: those with an agent, on this testbed.
 func agentsOf(t *testing.T, ctx context.Context) (nodes []string) {
 	t.Helper()
 	var list struct {
@@ -107,7 +107,7 @@ func agentsOf(t *testing.T, ctx context.Context) (nodes []string) {
 	return nodes
 }
 
-// sharesSeen are the processor shares that containers have had, in order, by container.
+// sharesSeen adds the processor shares that containers have now to those seen, in order, by container.
 func sharesSeen(seen map[string][]string) {
 	files, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*", "cpu.shares"))
 	for _, f := range files {
@@ -119,7 +119,7 @@ func sharesSeen(seen map[string][]string) {
 	}
 }
 
-// watched waits for a job's end and calls look every so often meanwhile.
+// watched waits for a job's end and calls look at intervals in the meantime.
 func watched(r *hadoop.Run, every time.Duration, look func()) (hadoop.Result, error) {
 	type outcome struct {
 		res hadoop.Result
@@ -140,14 +140,14 @@ func watched(r *hadoop.Run, every time.Duration, look func()) (hadoop.Result, er
 	}
 }
 
-// control has a policy under a name for the time of a test.
+// control registers a policy under a name for the duration of a test.
 func control(t *testing.T, name string, made func() policy.Control) {
 	policies.Table.Control[name] = func(policy.Args) (policy.Control, error) { return made(), nil }
 	t.Cleanup(func() { delete(policies.Table.Control, name) })
 }
 
-// An agent takes a container's processor shares away while it is suspended, and gives them back: soon, and with the
-// NodeManager as it is.
+// An agent takes a container's processor shares away while it is suspended, and gives them back: soon, and with an
+// unchanged NodeManager.
 func TestAgentParks(t *testing.T) {
 	ctx := onTestbed(t, 5*time.Minute)
 	control(t, "parker", func() policy.Control {
@@ -182,7 +182,7 @@ func TestAgentParks(t *testing.T) {
 	noGroupLeft(t, ctx)
 }
 
-// noGroupLeft fails unless agents remove the groups of containers that have ended.
+// noGroupLeft fails unless agents remove the groups of ended containers.
 func noGroupLeft(t *testing.T, ctx context.Context) {
 	t.Helper()
 	eventually(t, ctx, 20*time.Second, "no group left", func() bool {
@@ -191,7 +191,7 @@ func noGroupLeft(t *testing.T, ctx context.Context) {
 	})
 }
 
-// parkedNow is how many containers have next to no processor shares.
+// parkedNow returns how many containers have almost no processor shares.
 func parkedNow() (n int) {
 	seen := map[string][]string{}
 	sharesSeen(seen)
@@ -203,7 +203,7 @@ func parkedNow() (n int) {
 	return n
 }
 
-// frozenNow is how many containers do not run at all.
+// frozenNow returns how many containers do not run at all.
 func frozenNow() (n int) {
 	files, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup/freezer", testGroup, "agent*", "container_*", "freezer.state"))
 	for _, f := range files {
@@ -214,8 +214,8 @@ func frozenNow() (n int) {
 	return n
 }
 
-// Where an agent is killed while it keeps containers parked, or from running at all, its warden gives everything back within a
-// second. The next agent does it again. A job can be killed meanwhile, and another goes on.
+// If an agent is killed while it keeps containers parked or frozen, its warden gives everything back within a second.
+// The next agent does it again. In the meantime a job can be killed, and another goes on.
 func TestAgentIsKilled(t *testing.T) {
 	t.Run("parked", func(t *testing.T) { testAgentIsKilled(t, 0, parkedNow) })
 	t.Run("frozen", func(t *testing.T) { testAgentIsKilled(t, 30*heddle.Second, frozenNow) })
@@ -260,7 +260,7 @@ func testAgentIsKilled(t *testing.T, frozen heddle.Span, heldNow func() int) {
 	noGroupLeft(t, ctx)
 }
 
-// kills is how often something is killed while work goes on.
+// kills returns how often something is killed while work goes on.
 func kills() int {
 	if *extent == "full" {
 		return 100
@@ -268,10 +268,10 @@ func kills() int {
 	return 1
 }
 
-// cycles is the time in which that can be done kills times, where one takes so many seconds at the most.
+// cycles returns the time for kills cycles that take at most that many seconds each.
 func cycles(seconds int) time.Duration { return time.Duration(kills()*seconds) * time.Second }
 
-// millis is a time as an argument of a sleep job.
+// millis formats a time as an argument of a sleep job.
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // A weigher gives every map of a job that starts with an even number ten times the weight of the others.
@@ -290,12 +290,12 @@ func (weigher) Run(v policy.View, p *policy.Plan) {
 // Needs implements policy.Needer.
 func (weigher) Needs() policy.Needs { return policy.Needs{Can: heddle.Weighs} }
 
-// onOneCore has what runs in the control groups of containers, and what it starts, use the first processor alone.
+// onOneCore restricts what runs in the control groups of containers, and what it starts, to the first processor.
 func onOneCore(t *testing.T) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*", "tasks"))
 	for _, f := range files {
-		text, _ := os.ReadFile(f) // its container may have ended
+		text, _ := os.ReadFile(f) // the container may have ended
 		for id := range strings.FieldsSeq(string(text)) {
 			thread := must(strconv.Atoi(id))(t)
 			one := unix.CPUSet{}
@@ -307,7 +307,7 @@ func onOneCore(t *testing.T) {
 	}
 }
 
-// Where a policy goes by how busy disks are, agents say so, and a disk that is written to is seen to be busy.
+// If a policy uses how busy disks are, agents report it, and a disk that is written to appears busy.
 func TestAgentMeasuresDisks(t *testing.T) {
 	ctx := onTestbed(t, 3*time.Minute)
 	if busy, err := read.DiskBusy("/sys", []string{t.TempDir()}); busy == 0 || err != nil {
@@ -342,7 +342,7 @@ func TestAgentMeasuresDisks(t *testing.T) {
 	block, written := make([]byte, 4<<20), 0.0
 	eventually(t, ctx, 30*time.Second, "a busy disk", func() bool {
 		for began := time.Now(); time.Since(began) < time.Second; {
-			var writers errgroup.Group // one alone would wait for a processor more than for a fast disk
+			var writers errgroup.Group // a single writer would wait for a processor more than for a fast disk
 			for at := range int64(4) {
 				writers.Go(func() error {
 					_, err := f.WriteAt(block, at*int64(len(block)))
@@ -359,7 +359,7 @@ func TestAgentMeasuresDisks(t *testing.T) {
 	t.Logf("busy for %.1f %% of the time, while it is written to for %.1f %%", quiet, written)
 }
 
-// Two maps that share one core get what their weights say, from when both run until the first ends.
+// Two maps that share one core get processor time by their weights, from when both run until the first ends.
 func TestAgentWeighs(t *testing.T) {
 	ctx := onTestbed(t, 6*time.Minute)
 	control(t, "weigher", func() policy.Control { return weigher{} })

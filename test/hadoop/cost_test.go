@@ -9,12 +9,12 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// What it costs a master to be asked every 5 s how far each of its 200 maps is, and what it costs who asks, in processor
-// time: little of a core.
+// A master that is asked every 5 s for the progress of each of its 200 maps uses little processor time for it, and so
+// does the one that asks.
 func TestCostOfAsking(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	const window = 20 * time.Second
-	spent := map[string][2]time.Duration{} // by the master, and by this process with the ResourceManager in it
+	spent := map[string][2]time.Duration{} // by the master, and by this process, which contains the ResourceManager
 	for _, file := range []string{"facts: {masters: false}", ""} {
 		t.Run(strings.TrimSpace("asked "+file), func(t *testing.T) {
 			within(t, ctx, file, "capacity", "estimate={remaining: progress}")
@@ -29,7 +29,7 @@ func TestCostOfAsking(t *testing.T) {
 				}
 				return err == nil && a.RunningContainers >= 12
 			})
-			time.Sleep(15 * time.Second) // the maps have started
+			time.Sleep(15 * time.Second) // until the maps have started
 			before, own := testbed.ContainerCPU(app, master), ownCPU(t)
 			time.Sleep(window)
 			spent[file] = [2]time.Duration{testbed.ContainerCPU(app, master) - before, ownCPU(t) - own}
@@ -50,7 +50,7 @@ func TestCostOfAsking(t *testing.T) {
 	}
 }
 
-// ownCPU is the processor time that this process has taken.
+// ownCPU returns the processor time that this process has used.
 func ownCPU(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

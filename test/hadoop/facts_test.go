@@ -14,11 +14,11 @@ import (
 	"heddle/rm"
 )
 
-// fedWithin is how long it may take until what a master tells of a task is known to policies.
+// fedWithin is how long it may take until policies know what a master reports about a task.
 const fedWithin = 10 * time.Second
 
-// TestFacts has masters that run asked how far their tasks are, and what clients leave beside submissions read. A stock
-// ResourceManager does neither.
+// TestFacts tests that running masters are asked for the progress of their tasks, and that what clients leave beside
+// submissions is read. A stock ResourceManager does neither.
 func TestFacts(t *testing.T) {
 	ctx := onTestbed(t, 15*time.Minute)
 	if *manager != hadoop.Heddle {
@@ -30,7 +30,7 @@ func TestFacts(t *testing.T) {
 	t.Run("spark", func(t *testing.T) { testSparkFacts(t, ctx) })
 }
 
-// soon fails unless something was known soon after it was so.
+// soon fails unless a fact was known soon after it became true.
 func soon(t *testing.T, what string, was, known time.Time) {
 	t.Helper()
 	switch {
@@ -45,9 +45,9 @@ func soon(t *testing.T, what string, was, known time.Time) {
 	}
 }
 
-// testMapReduceFacts compares what was known with what the job's master told somebody who asks it all the time. The number of
-// maps, DRESS's demand, is known before the master asks for any. Tasks report to their master every second here: left alone
-// they do every 6 s, and first after 12.
+// testMapReduceFacts compares what was known with what the job's master reported to a client that polls it all the
+// time. The number of maps, DRESS's demand, is known before the master asks for any. Here tasks report to their master
+// every second; by default they report every 6 s, and first after 12.
 func testMapReduceFacts(t *testing.T, ctx context.Context, w *witness) {
 	r := must(testbed.StartSleep(ctx, "-Dmapreduce.task.progress-report.interval=1000", "-m", "4", "-r", "1", "-mt", "20000", "-rt", "20000"))(t)
 	app := must(r.App(ctx))(t)
@@ -71,10 +71,10 @@ func testMapReduceFacts(t *testing.T, ctx context.Context, w *witness) {
 	}
 }
 
-// mastersWord is when a job's master told first that a task of a type is on its way, and that one has ended.
+// A mastersWord is when a job's master first reported a task of a type in progress, and one that had ended.
 type mastersWord struct{ moved, ended map[string]time.Time }
 
-// listen asks a job's master until a context ends.
+// listen polls a job's master until a context ends.
 func listen(ctx context.Context, app string) mastersWord {
 	w := mastersWord{map[string]time.Time{}, map[string]time.Time{}}
 	for ; ctx.Err() == nil; time.Sleep(500 * time.Millisecond) {
@@ -94,7 +94,7 @@ func listen(ctx context.Context, app string) mastersWord {
 	return w
 }
 
-// testSparkFacts looks at what /why says is known, beside Spark's own log.
+// testSparkFacts compares what /why says is known with Spark's own log.
 func testSparkFacts(t *testing.T, ctx context.Context) {
 	r := must(testbed.StartSpark(ctx, hadoop.Spark3, testdata(t, "slow.py"), "8", "4"))(t)
 	app := must(r.App(ctx))(t)
@@ -107,7 +107,7 @@ func testSparkFacts(t *testing.T, ctx context.Context) {
 	soon(t, "a Spark task that runs", time.UnixMilli(must(testbed.SparkEvents(app))(t).Began), <-active)
 }
 
-// firstActive is when an application's executors were known to run a task; zero where they never were.
+// firstActive returns when an application's executors were known to run a task, or zero if they never were.
 func firstActive(ctx context.Context, app string) (at time.Time) {
 	for ctx.Err() == nil {
 		if e, err := explain(ctx, app); err == nil && e.Known != nil && e.Known.Active > 0 {
@@ -118,7 +118,7 @@ func firstActive(ctx context.Context, app string) (at time.Time) {
 	return at
 }
 
-// explain asks heddle rm why an application waits, and what is known of it.
+// explain asks heddle rm why an application waits and what is known about it.
 func explain(ctx context.Context, app string) (e rm.Explanation, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+hadoop.RMWeb+"/ws/v1/heddle/apps/"+app+"/why", nil)
 	if err != nil {
@@ -132,8 +132,8 @@ func explain(ctx context.Context, app string) (e rm.Explanation, err error) {
 	return e, json.NewDecoder(res.Body).Decode(&e)
 }
 
-// TestRemaining holds what iKayak expects reduces to take against what they took: half of its estimates are not
-// wrong by more than a third of the reduce's whole time. Estimates of nothing would be.
+// TestRemaining compares iKayak's estimates for reduces with the time they took: half of its estimates are not wrong by
+// more than a third of the reduce's whole time. Estimates of zero would be.
 func TestRemaining(t *testing.T) {
 	ctx := onTestbed(t, 10*time.Minute)
 	if *manager != hadoop.Heddle {

@@ -15,8 +15,8 @@ import (
 // How long a NodeManager may be silent, in milliseconds; YARN's default is ten minutes.
 const (
 	expirySoon  = "10000"
-	expiryLater = "30000" // longer than starting JVMs keep one from reporting on a small machine
-	expiryLate  = "60000" // longer than one takes to start
+	expiryLater = "30000" // longer than starting JVMs keep a NodeManager from reporting on a small machine
+	expiryLate  = "60000" // longer than a NodeManager takes to start
 	expiryName  = "yarn.nm.liveness-monitor.expiry-interval-ms"
 )
 
@@ -50,7 +50,7 @@ func waves(t *testing.T, ctx context.Context, maps, ms string) (*hadoop.Run, str
 	return r, must(r.App(ctx))(t)
 }
 
-// mapsDone waits until so many maps of a running job have succeeded, and names them.
+// mapsDone waits until n maps of a running job have succeeded, and returns their names.
 func mapsDone(t *testing.T, ctx context.Context, app string, n int) []string {
 	t.Helper()
 	var done []string
@@ -90,7 +90,7 @@ func tasksOf(t *testing.T, ctx context.Context, app string) []string {
 	return ids
 }
 
-// testRMCrash ends the ResourceManager between two heartbeats, with a MapReduce and a Spark job at work.
+// testRMCrash kills the ResourceManager between two heartbeats, while a MapReduce and a Spark job run.
 func testRMCrash(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	before := must(testbed.Apps(ctx))(t)
@@ -121,7 +121,7 @@ func testRMCrash(t *testing.T) {
 
 	all := tasksOf(t, ctx, mrApp)
 	ranOnce(t, ctx, mrApp, done)
-	ranOnce(t, ctx, mrApp, all) // nor did the others lose a container
+	ranOnce(t, ctx, mrApp, all) // the others did not lose a container either
 	if want := "sums [1456, 1631, 1820, 2023]"; !slices.Contains(lines(res.Out), want) {
 		t.Errorf("Spark printed %q, want %q", res.Out, want)
 	}
@@ -141,13 +141,13 @@ func testRMCrash(t *testing.T) {
 	}
 }
 
-// testMasterCrash ends an application's master: the second attempt takes over what the first had done.
+// testMasterCrash kills an application's master: the second attempt takes over what the first had done.
 func testMasterCrash(t *testing.T) {
 	t.Parallel()
 	ctx := onTestbed(t, jobTime)
 	r, app := waves(t, ctx, "8", "3000")
 	done := mapsDone(t, ctx, app, 2)
-	time.Sleep(2 * time.Second) // its history is written by a thread of its own
+	time.Sleep(2 * time.Second) // its history is written by a separate thread
 	first := must(testbed.Attempts(ctx, app))(t)
 	if testbed.SignalContainer(app, first[0].Container, syscall.SIGKILL) == 0 {
 		t.Fatalf("no process in %s, where the master of %s should be", first[0].Container, app)
@@ -156,7 +156,7 @@ func testMasterCrash(t *testing.T) {
 	succeeded(t, ctx, app, 2)
 	tasksOf(t, ctx, app)
 	ranOnce(t, ctx, app, done)
-	for _, task := range done { // a master that takes nothing over runs them as attempts of its own, from 1000 on
+	for _, task := range done { // a master that takes over nothing runs them as its own attempts, from 1000 on
 		if had := must(testbed.TaskAttempts(ctx, app, task))(t); len(had) != 1 || !strings.HasSuffix(had[0].ID, "_0") {
 			t.Errorf("%s was done before its master was lost, and has the attempts %v", task, had)
 		}
@@ -168,7 +168,7 @@ func testMasterCrash(t *testing.T) {
 	eventually(t, ctx, 20*time.Second, app+" with its attempts FAILED and FINISHED", over)
 }
 
-// testKill ends a Spark application whose driver runs in the cluster.
+// testKill kills a Spark application whose driver runs in the cluster.
 func testKill(t *testing.T) {
 	t.Parallel()
 	ctx := onTestbed(t, jobTime)
@@ -192,7 +192,7 @@ func testKill(t *testing.T) {
 	}
 }
 
-// atWork returns a node that runs a map of the job and not its master.
+// atWork returns a node that runs a map of the job but not its master.
 func atWork(t *testing.T, ctx context.Context, app string) int {
 	t.Helper()
 	found := 0
@@ -235,7 +235,7 @@ func becomes(t *testing.T, ctx context.Context, n int, state string) {
 // lost reports whether the ResourceManager saw a node as lost at some moment before ctx ended.
 func lost(ctx context.Context, n int) (was bool) {
 	for ctx.Err() == nil {
-		nodes, _ := testbed.Nodes(ctx) // what cannot be asked once is asked again
+		nodes, _ := testbed.Nodes(ctx) // a request that fails is repeated
 		was = was || slices.ContainsFunc(nodes, func(node hadoop.Node) bool { return node.ID == testbed.NodeID(n) && node.State == "LOST" })
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -262,7 +262,7 @@ func testNodeCrash(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	r, app := waves(t, ctx, "6", "8000")
 	n := atWork(t, ctx, app)
-	t.Cleanup(func() { _ = testbed.StartNode(n, nil) }) // where the test ends before it does
+	t.Cleanup(func() { _ = testbed.StartNode(n, nil) }) // if the test ends before it does so
 	if err := testbed.KillNode(n); err != nil {
 		t.Fatal(err)
 	}
@@ -277,12 +277,12 @@ func testNodeCrash(t *testing.T) {
 	becomes(t, ctx, n, "RUNNING")
 }
 
-// testNodeRestart stops a NodeManager in order and starts it, and then kills one and starts it again before
-// anybody misses it.
+// testNodeRestart stops a NodeManager in an orderly way and starts it, and then kills one and starts it again before
+// anyone notices.
 func testNodeRestart(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	const stopped = 1
-	t.Cleanup(func() { _ = testbed.StartNode(stopped, nil) }) // where the test ends before it does
+	t.Cleanup(func() { _ = testbed.StartNode(stopped, nil) }) // if the test ends before it does so
 	if err := testbed.StopNode(stopped); err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func testNodeRestart(t *testing.T) {
 
 	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
-	t.Cleanup(func() { _ = testbed.StartNode(n, nil) }) // where the test ends before it does
+	t.Cleanup(func() { _ = testbed.StartNode(n, nil) }) // if the test ends before it does so
 	if err := testbed.KillNode(n); err != nil {
 		t.Fatal(err)
 	}
@@ -317,12 +317,12 @@ func testNodeRestart(t *testing.T) {
 	}
 }
 
-// testNodeSilent makes a NodeManager stop answering and, after it was given up, lets it go on.
+// testNodeSilent makes a NodeManager stop answering and, after it was declared lost, lets it go on.
 func testNodeSilent(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
-	t.Cleanup(func() { _ = testbed.Thaw(n) }) // where the test ends before it does
+	t.Cleanup(func() { _ = testbed.Thaw(n) }) // if the test ends before it does so
 	if err := testbed.Freeze(n); err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ import (
 	"heddle/yarn/wire"
 )
 
-// TestHostileMasters has masters that answer late, wrongly or not at all, of a user of their own, beside a job whose master
-// tells the truth. Nothing of it changes but how old it is what is known of them.
+// TestHostileMasters runs masters of another user that answer late, wrongly or not at all, beside a job whose master
+// tells the truth. This changes nothing about that job; what is known about the masters only gets older.
 func TestHostileMasters(t *testing.T) {
 	ctx := onTestbed(t, 10*time.Minute)
 	if *manager != hadoop.Heddle {
@@ -55,12 +55,13 @@ func TestHostileMasters(t *testing.T) {
 	if err := testbed.Kill(ctx, honest); err != nil {
 		t.Error(err)
 	}
-	_, _ = r.Wait() // its client tells that it was killed
+	_, _ = r.Wait() // its client reports that it was killed
 }
 
-// known is what an application's master told; the zero value where nobody asks. The answer comes at once, whatever masters do.
+// known returns what an application's master told, or the zero value if nobody asks. The answer comes at once, whatever
+// masters do.
 func known(t *testing.T, ctx context.Context, app string) (k struct {
-	Age     time.Duration // since its last answer; −1 ms before the first
+	Age     time.Duration // since the master's last answer; −1 ms before the first
 	Failed  string
 	Running int
 },
@@ -77,7 +78,7 @@ func known(t *testing.T, ctx context.Context, app string) (k struct {
 	return k
 }
 
-// testStranger has a master that answers in some way, until it tells the truth.
+// testStranger runs a master that answers in a given way, until it tells the truth.
 func testStranger(t *testing.T, ctx context.Context, way string, failed *regexp.Regexp, honest string) {
 	mode := filepath.Join(t.TempDir(), "mode")
 	if err := os.WriteFile(mode, []byte(way), 0o600); err != nil {
@@ -112,7 +113,7 @@ func testStranger(t *testing.T, ctx context.Context, way string, failed *regexp.
 	}
 }
 
-// testStoppedMaster has a master stand still for a while.
+// testStoppedMaster stops a master for a while.
 func testStoppedMaster(t *testing.T, ctx context.Context, app string) {
 	at := must(testbed.Attempts(ctx, app))(t)[0].Container
 	if n := testbed.SignalContainer(app, at, syscall.SIGSTOP); n == 0 {
@@ -126,7 +127,7 @@ func testStoppedMaster(t *testing.T, ctx context.Context, app string) {
 	eventually(t, ctx, time.Minute, app+" answers again", func() bool { k := known(t, ctx, app); return k.Failed == "" && k.Age < fedWithin })
 }
 
-// testGoneMaster ends a master; its application has another.
+// testGoneMaster kills a master; its application gets another.
 func testGoneMaster(t *testing.T, ctx context.Context, app string) {
 	at := must(testbed.Attempts(ctx, app))(t)[0].Container
 	if testbed.SignalContainer(app, at, syscall.SIGKILL) == 0 {
@@ -136,14 +137,14 @@ func testGoneMaster(t *testing.T, ctx context.Context, app string) {
 	eventually(t, ctx, time.Minute, app+" known again", func() bool { k := known(t, ctx, app); return k.Failed == "" && k.Running > 0 })
 }
 
-// The environment of a stranger's master: where it finds out how to answer, and whose containers it says are its own.
+// The environment of a stranger's master: where it reads how to answer, and whose containers it claims as its own.
 const (
 	strangerMode  = "HEDDLE_TEST_STRANGER_MODE"
 	strangerOther = "HEDDLE_TEST_STRANGER_OTHER"
-	stranger      = "stranger" // who submits it
+	stranger      = "stranger" // the user who submits it
 )
 
-// submitStranger hands in a MapReduce application whose master is this program: see [beStranger].
+// submitStranger submits a MapReduce application whose master is this program: see [beStranger].
 func submitStranger(t *testing.T, ctx context.Context, mode, other string) string {
 	t.Helper()
 	program := must(os.Executable())(t)
@@ -170,13 +171,13 @@ func submitStranger(t *testing.T, ctx context.Context, mode, other string) strin
 	return conv.App(made.ApplicationId).String()
 }
 
-// rmAddress is a port of the ResourceManager.
+// rmAddress returns the address of a port of the ResourceManager.
 func rmAddress(port string) string {
 	host, _, _ := net.SplitHostPort(hadoop.RMWeb)
 	return net.JoinHostPort(host, port)
 }
 
-// beStranger is a MapReduce master with one map that sleeps. How it answers those who ask it over REST stands in a file.
+// beStranger is a MapReduce master with one map that sleeps. A file says how it answers REST requests.
 func beStranger() error {
 	ctx := context.Background()
 	l, err := net.Listen("tcp", net.JoinHostPort(os.Getenv("NM_HOST"), "0"))
@@ -204,21 +205,21 @@ func beStranger() error {
 	return errors.New("no token to register with")
 }
 
-// A strangeMaster is one that answers as a file says.
+// A strangeMaster is a master that answers as a file says.
 type strangeMaster struct {
-	mode  string // the file
-	other string // an application
+	mode  string // the file's name
+	other string // another application
 	own   ids.Container
 }
 
-// with is a connection that a token opens.
+// with returns a connection that is authenticated with a token.
 func with(ctx context.Context, addr, protocol string, k *wire.Token) (*rpc.Client, error) {
 	return rpc.Dial(ctx, addr, rpc.ClientOptions{Protocol: protocol, Token: &rpc.Token{
 		Identifier: k.GetIdentifier(), Password: k.GetPassword(), Kind: k.GetKind(), Service: k.GetService(),
 	}})
 }
 
-// run registers, has a map run, and ends when the file says so.
+// run registers, runs a map, and ends when the file says so.
 func (m *strangeMaster) run(ctx context.Context, k *wire.Token, pages string) error {
 	c, err := with(ctx, rmAddress("8030"), "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB", k)
 	if err != nil {
@@ -264,9 +265,9 @@ func startSleep(ctx context.Context, x *wire.Container, k *wire.Token) error {
 	}}}, &wire.StartContainersResponse{})
 }
 
-// way is how it answers now.
+// way returns how it answers now.
 func (m *strangeMaster) way() string {
-	text, _ := os.ReadFile(m.mode) // as if it were empty
+	text, _ := os.ReadFile(m.mode) // an unreadable file counts as empty
 	return string(text)
 }
 
@@ -291,11 +292,11 @@ func (m *strangeMaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		own := m.own
 		own.ID++
 		in, page := own.String(), ""
-		if way == "lies" { // it runs in a container of another application
+		if way == "lies" { // it claims to run in a container of another application
 			in, page = strings.Replace(m.other, "application_", "container_", 1)+"_01_000002", hadoop.RMWeb
 		}
 		_, _ = fmt.Fprintf(w, `{"taskAttempts":{"taskAttempt":[{"id":"attempt%s_0","state":"RUNNING","assignedContainerId":%q,"nodeHttpAddress":%q}]}}`, strings.TrimPrefix(task, "task"), in, page)
-	case strings.HasSuffix(r.URL.Path, "/tasks") && way == "lies": // tasks of another application are done
+	case strings.HasSuffix(r.URL.Path, "/tasks") && way == "lies": // it claims that tasks of another application are done
 		other := strings.Replace(m.other, "application_", "task_", 1)
 		_, _ = fmt.Fprintf(w, `{"tasks":{"task":[{"id":%q,"state":"RUNNING","progress":99},{"id":"%s_m_000000","state":"SUCCEEDED","progress":100},{"id":"%[2]s_m_000001","state":"FAILED","progress":100}]}}`, task, other)
 	case strings.HasSuffix(r.URL.Path, "/tasks"):

@@ -8,22 +8,22 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// A job is one kind of application: how to run it, and how to see that it did what it should.
+// A job is one kind of application: how to run it, and how to check that it did what it should.
 type job struct {
 	name string
 	run  func(t *testing.T, p place)
 }
 
-// A place is where one run of a job keeps what is its own.
+// A place is what belongs to one run of a job alone.
 type place struct {
-	dir     string // of HDFS
+	dir     string // in HDFS
 	profile string // of the ResourceManager
 }
 
-// jobTime bounds one job, with others beside it.
+// jobTime is the time limit of one job while others run beside it.
 const jobTime = 8 * time.Minute
 
-// plain are the jobs of MapReduce, and of YARN alone.
+// plain returns the jobs of MapReduce and of YARN alone.
 func plain() []job {
 	return []job{
 		{"pi", testPi},
@@ -36,8 +36,8 @@ func plain() []job {
 	}
 }
 
-// sparks are Spark's jobs: each example with its driver outside and inside the cluster, under each line. In a normal run the
-// examples take turns in these four ways.
+// sparks returns Spark's jobs: each example with its driver outside and inside the cluster, under each Spark version.
+// In a normal run the examples take turns in these four ways.
 func sparks() []job {
 	var all []job
 	for e, example := range []sparkJob{{"pi", sparkPi}, {"kmeans", sparkKMeans}, {"pagerank", sparkPageRank}} {
@@ -57,8 +57,8 @@ func sparks() []job {
 	return all
 }
 
-// planned are the jobs that run under a profile, by its number: in a normal run each job has one profile,
-// and the profiles take turns, in both lists.
+// planned returns the jobs that run under a profile, given by its number: in a normal run each job has one profile, and
+// the profiles take turns, in both lists.
 func planned(profile int) []job {
 	var all []job
 	for _, list := range [][]job{plain(), sparks()} {

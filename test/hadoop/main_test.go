@@ -1,8 +1,8 @@
-// Package hadoop_test runs real MapReduce and Spark jobs, and Hadoop's command line, on a ResourceManager and
-// checks what they did. The tests are about YARN, not about Heddle: with -rm stock they pass on Hadoop's own
-// ResourceManager, which shows that they ask for the right things.
+// Package hadoop_test runs real MapReduce and Spark jobs, and Hadoop's command line, on a ResourceManager and checks
+// their results. The tests are about YARN, not about Heddle: with -rm stock they pass on Hadoop's own ResourceManager,
+// which shows that they ask for the right things.
 //
-// They take minutes and a machine to themselves, so go test runs them only when it is told to:
+// They take minutes and need a machine to themselves, so go test runs them only on request:
 //
 //	go test ./test/hadoop -hadoop normal|full [-rm stock] [-run 'TestJobs/fair/wordcount']
 package hadoop_test
@@ -30,7 +30,7 @@ var (
 	binaryFlag = flag.String("binary", "", "the heddle program; it is built where none is named")
 )
 
-// testbed is what the tests share: starting one takes 20 s, another ResourceManager on it 2 s.
+// testbed is shared by the tests: starting one takes 20 s, another ResourceManager on it 2 s.
 var testbed *hadoop.Testbed
 
 // lockWait is how long tests wait for another testbed on this machine.
@@ -86,7 +86,7 @@ func run(m *testing.M) (code int, err error) {
 	go func() {
 		s := <-interrupted
 		fmt.Fprintln(os.Stderr, "stopping the testbed:", s)
-		_ = testbed.Stop() // what is left is ended with this program
+		_ = testbed.Stop() // what is left ends with this program
 		os.Exit(1)
 	}()
 	code = m.Run()
@@ -98,7 +98,7 @@ func testDir() (string, error) {
 	return filepath.Join(cache.Dir, "test"), err
 }
 
-// onTestbed skips a test unless the testbed is up, and gives it a context that ends with it.
+// onTestbed skips a test unless the testbed is up, and returns a context for the test with a time limit.
 func onTestbed(t *testing.T, within time.Duration) context.Context {
 	t.Helper()
 	if testbed == nil {
@@ -109,7 +109,7 @@ func onTestbed(t *testing.T, within time.Duration) context.Context {
 	return ctx
 }
 
-// profiles are those that the tests run under.
+// profiles returns the profiles that the tests run under.
 func profiles() []string {
 	if *manager == hadoop.Stock {
 		return []string{"capacity", "fair"}
@@ -117,7 +117,7 @@ func profiles() []string {
 	return []string{"capacity", "fair", "heddle"}
 }
 
-// use makes the testbed's ResourceManager one that knows nothing, with a profile and properties of its own.
+// use replaces the testbed's ResourceManager with one that has no state, with its own profile and properties.
 func use(t *testing.T, ctx context.Context, profile string, recovery bool, site map[string]string) {
 	t.Helper()
 	o := hadoop.Options{RM: *manager, Profile: profile, Binary: testbed.Options().Binary, Recovery: recovery, Site: site}
@@ -126,7 +126,7 @@ func use(t *testing.T, ctx context.Context, profile string, recovery bool, site 
 	}
 }
 
-// finish waits for a client's success.
+// finish waits for a client to succeed.
 func finish(t *testing.T, r *hadoop.Run, err error) hadoop.Result {
 	t.Helper()
 	res, err := hadoop.Finish(r, err)
@@ -136,16 +136,16 @@ func finish(t *testing.T, r *hadoop.Run, err error) hadoop.Result {
 	return res
 }
 
-// kill ends an application before its time.
+// kill ends an application early.
 func kill(t *testing.T, ctx context.Context, r *hadoop.Run) {
 	t.Helper()
 	if err := testbed.Kill(ctx, must(r.App(ctx))(t)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = hadoop.Finish(r, nil) // its client tells that it was killed
+	_, _ = hadoop.Finish(r, nil) // its client reports that it was killed
 }
 
-// must is for what has no reason to fail unless the testbed is broken: must(f())(t) is f's value.
+// must is for calls that can fail only if the testbed is broken: must(f())(t) is f's value.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -156,7 +156,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// eventually fails unless the answer is yes within a time.
+// eventually fails unless yes returns true within a time.
 func eventually(t *testing.T, ctx context.Context, within time.Duration, what string, yes func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); !yes(); {
@@ -167,12 +167,12 @@ func eventually(t *testing.T, ctx context.Context, within time.Duration, what st
 	}
 }
 
-// succeeded fails unless the ResourceManager says that the application did, in its first attempt unless
-// it is said to have had more, and that nothing of it is left.
+// succeeded fails unless the ResourceManager says that the application succeeded, in that many attempts, and that
+// nothing of it is left.
 func succeeded(t *testing.T, ctx context.Context, app string, attempts int) {
 	t.Helper()
 	var a hadoop.App
-	ended := func() bool { // the client may know it a moment before
+	ended := func() bool { // the client may know it a moment earlier
 		var err error
 		a, err = testbed.App(ctx, app)
 		return err == nil && (a.State == "FINISHED" || a.State == "FAILED" || a.State == "KILLED")
@@ -191,5 +191,5 @@ func succeeded(t *testing.T, ctx context.Context, app string, attempts int) {
 	}
 }
 
-// lines are the lines of a text without their ends.
+// lines returns the lines of a text without their ends.
 func lines(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }

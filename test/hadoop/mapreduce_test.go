@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// testPi compares with the same quasi-random points counted here. While it runs the ResourceManager hears of the
-// processor time that its containers use: what the policy uncrowded goes by.
+// testPi compares the result with the same quasi-random points counted here. While it runs, the ResourceManager
+// receives the processor time that its containers use, which the policy uncrowded uses.
 func testPi(t *testing.T, _ place) {
 	ctx := onTestbed(t, jobTime)
 	const maps, samples = 4, 1000
@@ -35,7 +35,7 @@ func testPi(t *testing.T, _ place) {
 	succeeded(t, ctx, res.App, 1)
 }
 
-// piOf is pi as the example finds it with so many points.
+// piOf returns pi as the example computes it with that many points.
 func piOf(points int) float64 {
 	inside := 0
 	for i := range points {
@@ -47,7 +47,8 @@ func piOf(points int) float64 {
 	return 4 * float64(inside) / float64(points)
 }
 
-// mostUsed watches nodes until a context ends, and returns the most vcores that the containers of one used together.
+// mostUsed watches nodes until a context ends, and returns the most vcores that the containers of one node used
+// together.
 func mostUsed(ctx context.Context) (most float64) {
 	for {
 		nodes, err := testbed.Nodes(ctx)
@@ -64,7 +65,7 @@ func mostUsed(ctx context.Context) (most float64) {
 	}
 }
 
-// halton is the i-th element of a Halton sequence: the digits of i in a base, mirrored at the point.
+// halton returns the i-th element of a Halton sequence: the digits of i in a base, mirrored at the radix point.
 func halton(i, base int) float64 {
 	x, digit := 0.0, 1.0
 	for ; i > 0; i /= base {
@@ -74,7 +75,7 @@ func halton(i, base int) float64 {
 	return x
 }
 
-// number is the first group of what a pattern finds.
+// number returns the number in the first group of a pattern's match.
 func number(t *testing.T, text, pattern string) float64 {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindStringSubmatch(text)
@@ -84,7 +85,7 @@ func number(t *testing.T, text, pattern string) float64 {
 	return must(strconv.ParseFloat(found[1], 64))(t)
 }
 
-// words makes a text in which some words are much more frequent than others.
+// words returns a text in which some words are much more frequent than others.
 func words(seed uint64, n int) string {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var b strings.Builder
@@ -95,7 +96,7 @@ func words(seed uint64, n int) string {
 	return b.String()
 }
 
-// texts puts two files of words into a folder and returns them in one.
+// texts puts two files of words into a folder and returns their content as one text.
 func texts(t *testing.T, p place) (dir, text string) {
 	t.Helper()
 	ctx := onTestbed(t, jobTime)
@@ -109,7 +110,7 @@ func texts(t *testing.T, p place) (dir, text string) {
 	return p.dir + "/in", text
 }
 
-// counts reads lines of a key and its count, or the other way round.
+// counts reads lines with a key and its count, in either order.
 func counts(t *testing.T, parts [][]byte, key, count int) map[string]int {
 	t.Helper()
 	got := map[string]int{}
@@ -170,7 +171,7 @@ func testGrep(t *testing.T, p place) {
 	succeeded(t, ctx, res.App, 1)
 }
 
-// testTeraSort generates, sorts and validates, three jobs, and looks at the records itself too.
+// testTeraSort generates, sorts and validates in three jobs, and also checks the records itself.
 func testTeraSort(t *testing.T, p place) {
 	ctx := onTestbed(t, jobTime)
 	const rows, size, key = 20_000, 100, 10
@@ -246,7 +247,7 @@ func testSort(t *testing.T, p place) {
 	succeeded(t, ctx, res.App, 1)
 }
 
-// testSleep looks at the tasks in the job's history.
+// testSleep checks the tasks in the job's history.
 func testSleep(t *testing.T, _ place) {
 	ctx := onTestbed(t, jobTime)
 	const mapMS = 1200

@@ -12,8 +12,8 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// TestMasters has masters in containers that are smaller than what they ask for, under AdaptCont. A stock ResourceManager
-// gives them what they ask for.
+// TestMasters runs masters in containers smaller than they ask for, under AdaptCont. A stock ResourceManager gives them
+// what they ask for.
 func TestMasters(t *testing.T) {
 	ctx := onTestbed(t, time.Hour)
 	if *manager != hadoop.Heddle {
@@ -29,7 +29,7 @@ func TestMasters(t *testing.T) {
 	t.Run("too-small", testMasterTooSmall)
 }
 
-// askedMB is what the masters here ask for; they have 512 of it as their heap.
+// askedMB is what the masters here ask for; 512 of it is their heap.
 const askedMB = 1536
 
 func sizedSleep(t *testing.T, ctx context.Context, args ...string) (*hadoop.Run, string) {
@@ -40,8 +40,8 @@ func sizedSleep(t *testing.T, ctx context.Context, args ...string) (*hadoop.Run,
 	return r, must(r.App(ctx))(t)
 }
 
-// A masterSeen is a running master: what its NodeManager takes it to have, and the options of its command that say how large
-// its heap is.
+// A masterSeen is a running master: its memory according to its NodeManager, and the options of its command that set
+// the size of its heap.
 type masterSeen struct {
 	mb   int64
 	heap string
@@ -49,7 +49,7 @@ type masterSeen struct {
 
 var heapOptions = regexp.MustCompile(`-Xm[sx]\S+`)
 
-// seeMaster waits until the master of an attempt runs, and looks at it.
+// seeMaster waits until the master of an attempt runs, and returns what it sees of it.
 func seeMaster(t *testing.T, ctx context.Context, app string, attempt int) (seen masterSeen) {
 	t.Helper()
 	look := func() bool {
@@ -73,7 +73,7 @@ func seeMaster(t *testing.T, ctx context.Context, app string, attempt int) (seen
 	return seen
 }
 
-// testSizedMaster has a job whose master gets a quarter of what it asks for, and a heap that fits there.
+// testSizedMaster runs a job whose master gets a quarter of what it asks for, and a heap that fits in it.
 func testSizedMaster(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	r, app := sizedSleep(t, ctx, "-m", "4", "-mt", "3000")
@@ -85,7 +85,7 @@ func testSizedMaster(t *testing.T) {
 	tasksOf(t, ctx, app)
 }
 
-// testMasterTooSmall has a master that runs out of memory: the next one gets what it asks for, and the job succeeds.
+// testMasterTooSmall runs a master that runs out of memory: the next one gets what it asks for, and the job succeeds.
 func testMasterTooSmall(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	r, app := sizedSleep(t, ctx, "-m", "4", "-mt", "3000")

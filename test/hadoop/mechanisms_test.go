@@ -18,8 +18,8 @@ import (
 	"heddle/policy"
 )
 
-// TestSmallerMaps gives maps six tenths of what they ask for once it is known what those that ended used. More run
-// at a time than their whole size leaves room for, and the output is right.
+// TestSmallerMaps gives maps six tenths of what they ask for once it is known what ended maps used. More run at a time
+// than would fit at full size, and the output is right.
 func TestSmallerMaps(t *testing.T) {
 	ctx := onTestbed(t, 10*time.Minute)
 	if *manager != hadoop.Heddle {
@@ -50,13 +50,14 @@ func TestSmallerMaps(t *testing.T) {
 	}
 }
 
-// mapsSeen is what NodeManagers had of an application's maps.
+// A mapsSeen is what NodeManagers had of an application's maps.
 type mapsSeen struct {
 	most, least int  // at a time; MiB of the smallest
-	wholeFirst  bool // the first that were seen had all that they asked for
+	wholeFirst  bool // the first maps seen had all that they asked for
 }
 
-// finishSeen waits for the end of a job, and returns with its result what was seen of its maps, which ask for so many MiB each.
+// finishSeen waits for the end of a job. It returns its result and what it saw of its maps, which ask for asked MiB
+// each.
 func finishSeen(t *testing.T, ctx context.Context, r *hadoop.Run, asked int) (hadoop.Result, mapsSeen) {
 	t.Helper()
 	app := must(r.App(ctx))(t)
@@ -69,7 +70,8 @@ func finishSeen(t *testing.T, ctx context.Context, r *hadoop.Run, asked int) (ha
 	return res, <-found
 }
 
-// seeMaps watches all NodeManagers until a context ends. What is no master, and no larger than a map asks for, is one.
+// seeMaps watches all NodeManagers until a context ends. A container other than the master that is no larger than a map
+// asks for counts as a map.
 func seeMaps(ctx context.Context, app string, asked int) (seen mapsSeen) {
 	seen.least = asked
 	for first := true; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
@@ -97,7 +99,7 @@ func seeMaps(ctx context.Context, app string, asked int) (seen mapsSeen) {
 	return seen
 }
 
-// elsewhere has the maps of the first application run where no data of theirs is. There must be such a node.
+// elsewhere runs the maps of the first application on nodes that have none of their data. There must be such a node.
 type elsewhere struct{ first heddle.AppID }
 
 func (e *elsewhere) Judge(_ policy.View, k *policy.Ask, _ *policy.Node, at heddle.Locality) policy.Verdict {
@@ -110,9 +112,9 @@ func (e *elsewhere) Judge(_ policy.View, k *policy.Ask, _ *policy.Node, at heddl
 	return policy.Yes
 }
 
-// TestMapsShrinkBesideTheirData has a job whose maps do not find their data, so that iKayak's β falls, and then one with more
-// maps that have their data on a node than there is room for. Those divide what is free there: more run at a time than
-// whole ones have room, and the output is right.
+// TestMapsShrinkBesideTheirData runs a job whose maps do not find their data, so that iKayak's β falls, and then one
+// with more maps whose data is on a node than that node has room for. These divide what is free there: more run at a
+// time than would fit at full size, and the output is right.
 func TestMapsShrinkBesideTheirData(t *testing.T) {
 	ctx := onTestbed(t, 6*time.Minute)
 	if *manager != hadoop.Heddle {
@@ -147,7 +149,7 @@ func TestMapsShrinkBesideTheirData(t *testing.T) {
 	if seen := count("elsewhere", 2, 2000, 1000); seen.least != asked {
 		t.Errorf("a map that does not find its data has %d MiB, want the %d that it asked for", seen.least, asked)
 	}
-	// Its maps run for some seconds each, so that those that were given something one after another are seen together.
+	// Its maps run for some seconds each, so that maps that got something one after another are seen together.
 	seen := count("beside", 6*testbed.Options().Nodes, 500_000, 8<<20)
 	t.Logf("%+v; of whole ones there is room for %d", seen, whole)
 	if seen.most <= whole || seen.least >= asked {
@@ -155,9 +157,9 @@ func TestMapsShrinkBesideTheirData(t *testing.T) {
 	}
 }
 
-// TestGateOfReduces has two reduces wait for as many maps as Coupling wants of 24: more than 5.8 for the first and 11.7 for the
-// second. Without a gate they come when two maps are done. Few maps run at a time, and so none of these figures is
-// passed in one wave of them.
+// TestGateOfReduces has two reduces that wait for as many of 24 maps as Coupling wants: more than 5.8 for the first and
+// 11.7 for the second. Without a gate they start when two maps are done. Few maps run at a time, so that no wave of
+// them passes one of these numbers.
 func TestGateOfReduces(t *testing.T) {
 	ctx := onTestbed(t, 10*time.Minute)
 	if *manager != hadoop.Heddle {
@@ -176,7 +178,7 @@ func TestGateOfReduces(t *testing.T) {
 	}
 }
 
-// mapsBefore is how many maps had ended when each reduce started, in the order of their starts.
+// mapsBefore returns how many maps had ended when each reduce started, in order of the reduces' starts.
 func mapsBefore(tasks []hadoop.Task) (done []int) {
 	for _, reduce := range tasks {
 		if reduce.Type != "REDUCE" {
@@ -194,8 +196,8 @@ func mapsBefore(tasks []hadoop.Task) (done []int) {
 	return done
 }
 
-// TestExecutorGoesWhereRoomIsSoonest has two nodes full of reduces that sleep, and the third of maps that are short. Under iKayak an
-// executor that fits nowhere has the third reserved. It would wait for the reduces elsewhere.
+// TestExecutorGoesWhereRoomIsSoonest has two nodes full of sleeping reduces, and a third full of short maps. Under
+// iKayak an executor that fits nowhere has the third node reserved. On the other nodes it would wait for the reduces.
 func TestExecutorGoesWhereRoomIsSoonest(t *testing.T) {
 	ctx := onTestbed(t, 4*time.Minute)
 	if *manager != hadoop.Heddle {
@@ -217,7 +219,7 @@ func TestExecutorGoesWhereRoomIsSoonest(t *testing.T) {
 	}
 	eventually(t, ctx, time.Minute, "two reduces", func() bool { return len(nodesOf(reduce, reduce)) == 2 })
 	reduces := nodesOf(reduce, reduce)
-	const mapMB = 1280 // the queue has room for the reservation of an executor beside them
+	const mapMB = 1280 // the queue has room for an executor's reservation beside them
 	short := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb="+strconv.Itoa(mapMB), "-m", "12", "-r", "0", "-mt", "5000", "-rt", "1"))(t)
 	eventually(t, ctx, time.Minute, "maps", func() bool { return len(nodesOf(mapMB, mapMB)) > 0 })
 	spark := must(testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1",

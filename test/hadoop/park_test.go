@@ -14,7 +14,7 @@ import (
 	"heddle/policy"
 )
 
-// A parker suspends every running map once, for some seconds. Where frozen is not 0 no map runs at all for so long.
+// A parker suspends every running map once, for some seconds. If frozen is not 0, maps do not run at all for that long.
 type parker struct {
 	after, length, frozen heddle.Span
 	since                 since

@@ -20,10 +20,10 @@ import (
 	"heddle/policy"
 )
 
-// since is for how long running containers have been seen, by their ids.
+// since records since when running containers have been seen, by their ids.
 type since map[heddle.ContainerID]heddle.Time
 
-// each calls do with every running container but masters', and for how long it has been seen.
+// each calls do with every running container except masters, and with how long it has been seen.
 func (s since) each(v policy.View, do func(x *policy.Container, seen heddle.Span)) {
 	for i := range v.AppIDs() {
 		a := v.App(heddle.AppID(i))
@@ -42,7 +42,8 @@ func (s since) each(v policy.View, do func(x *policy.Container, seen heddle.Span
 	}
 }
 
-// A resizer gives every running container but masters' the sizes of a list, one after the other, some seconds each.
+// A resizer gives every running container except masters the sizes of a list, one after the other, for some seconds
+// each.
 type resizer struct {
 	sizes []heddle.Resource
 	every heddle.Span
@@ -59,7 +60,7 @@ func (r *resizer) Run(v policy.View, p *policy.Plan) {
 	})
 }
 
-// within runs a ResourceManager in this process, so that a test can give it policies of its own. file is its heddle.yaml.
+// within runs a ResourceManager in this process, so that a test can add its own policies. file is its heddle.yaml.
 func within(t *testing.T, ctx context.Context, file, profile string, sets ...string) {
 	t.Helper()
 	if _, err := testbed.UseRM(ctx, hadoop.Options{RM: hadoop.None}); err != nil {
@@ -88,8 +89,8 @@ func within(t *testing.T, ctx context.Context, file, profile string, sets ...str
 	}
 }
 
-// sizesSeen watches all NodeManagers until a context ends, and returns the sizes in MiB and vcores that they accounted for,
-// by container.
+// sizesSeen watches all NodeManagers until a context ends, and returns the sizes in MiB and vcores that they accounted
+// for, by container.
 func sizesSeen(ctx context.Context) map[string][][2]int {
 	seen := map[string][][2]int{}
 	for ctx.Err() == nil {
@@ -110,7 +111,7 @@ func sizesSeen(ctx context.Context) map[string][][2]int {
 	return seen
 }
 
-// Containers of MapReduce and Spark that run are given other sizes, up and down, which their NodeManagers take.
+// Running containers of MapReduce and Spark get other sizes, larger and smaller, which their NodeManagers accept.
 func TestRunningContainersAreResized(t *testing.T) {
 	ctx := onTestbed(t, 5*time.Minute)
 	sizes := []heddle.Resource{heddle.Of(900, 1000), heddle.Of(1200, 2000), heddle.Of(800, 1000)}

@@ -15,8 +15,8 @@ func (r record) compare(o record) int {
 	return cmp.Or(strings.Compare(r.key, o.key), strings.Compare(r.value, o.value))
 }
 
-// sequenceFile reads Hadoop's file of binary records, uncompressed, with keys and values that are byte
-// strings: after a head come records, and now and then the head's sixteen bytes again to find one's way by.
+// sequenceFile reads Hadoop's file of binary records, uncompressed, with keys and values that are byte strings. After a
+// head come records, with the head's sixteen-byte sync marker repeated between them at intervals.
 func sequenceFile(file []byte) ([]record, error) {
 	in := reader{rest: file}
 	if string(in.take(4)) != "SEQ\x06" {
@@ -30,7 +30,7 @@ func sequenceFile(file []byte) ([]record, error) {
 	if compressed := in.take(2); string(compressed) != "\x00\x00" {
 		return nil, fmt.Errorf("it is compressed: % x", compressed)
 	}
-	for range 2 * in.int32() { // names and values of what is said about the file
+	for range 2 * in.int32() { // names and values of the file's metadata
 		in.text()
 	}
 	mark := string(in.take(16))
@@ -57,7 +57,7 @@ func sequenceFile(file []byte) ([]record, error) {
 	return records, nil
 }
 
-// A reader takes pieces off the front; short tells that there was not enough.
+// A reader takes pieces off the front; short is set if there was not enough.
 type reader struct {
 	rest  []byte
 	short bool
@@ -75,5 +75,5 @@ func (r *reader) take(n int) []byte {
 
 func (r *reader) int32() int { return int(int32(binary.BigEndian.Uint32(r.take(4)))) }
 
-// text is a length in one byte, as short ones are, and so many bytes.
+// text reads a length of one byte, as short lengths are, and that many bytes.
 func (r *reader) text() string { return string(r.take(int(r.take(1)[0]))) }

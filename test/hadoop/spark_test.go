@@ -20,8 +20,8 @@ type sparkJob struct {
 	run  func(t *testing.T, p place, spark, mode string)
 }
 
-// filtersRace is what a driver outside the cluster says that ends while it starts: it attaches its pages while its master has it
-// add a filter to them, which Spark 4.1.4 does not guard against each other.
+// filtersRace matches the error of a driver outside the cluster that ends during its start: it attaches its pages while
+// its master makes it add a filter to them, and Spark 4.1.4 does not synchronise the two.
 var filtersRace = regexp.MustCompile(`ConcurrentModificationException(?s:.*)SparkUI\.\$anonfun\$attachAllHandlers`)
 
 // submit runs a Python file and returns what its driver printed, wherever that ran.
@@ -58,8 +58,8 @@ func example(t *testing.T, spark, name string) string {
 
 func sparkPi(t *testing.T, _ place, spark, mode string) {
 	app, out := submit(t, spark, mode, example(t, spark, "pi.py"), "4")
-	// Each of the four tasks draws 100,000 points. Python's workers are forked, and may draw the same ones: then the
-	// standard deviation is 0.0052. The bound is six of those.
+	// Each of the four tasks draws 100,000 points. Python's workers are forked and may draw the same points: then the
+	// standard deviation is 0.0052. The bound is six times that.
 	if got := number(t, out, `Pi is roughly ([\d.]+)`); math.Abs(got-math.Pi) > 0.031 {
 		t.Errorf("pi = %v", got)
 	}
@@ -68,7 +68,7 @@ func sparkPi(t *testing.T, _ place, spark, mode string) {
 	}
 }
 
-// sparkKMeans finds the middles of two clusters that lie far apart.
+// sparkKMeans finds the centres of two clusters that are far apart.
 func sparkKMeans(t *testing.T, p place, spark, mode string) {
 	ctx := onTestbed(t, jobTime)
 	random := rand.New(rand.NewPCG(3, 0))
@@ -105,7 +105,7 @@ func sparkKMeans(t *testing.T, p place, spark, mode string) {
 	}
 }
 
-// sparkPageRank compares with the same iteration done here.
+// sparkPageRank compares the result with the same iteration done here.
 func sparkPageRank(t *testing.T, p place, spark, mode string) {
 	ctx := onTestbed(t, jobTime)
 	const pages, rounds = 12, 3
@@ -152,7 +152,7 @@ func sparkPageRank(t *testing.T, p place, spark, mode string) {
 	}
 }
 
-// testDynamic lets Spark ask for executors as it has work and give them back when they are idle.
+// testDynamic lets Spark ask for executors when it has work and release them when they are idle.
 func testDynamic(t *testing.T, _ place, spark string) {
 	ctx := onTestbed(t, jobTime)
 	args := []string{}

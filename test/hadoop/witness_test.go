@@ -11,24 +11,24 @@ import (
 	"heddle/policy"
 )
 
-// A witness is a policy that does nothing. It needs all that masters can tell, and notes when what is known of
-// applications was known first, to a second.
+// A witness is a policy that does nothing. It needs everything that masters can report, and records when each fact
+// about applications was first known, to a second.
 type witness struct {
 	remaining policy.Remaining
 
 	mu   sync.Mutex
 	apps map[heddle.AppID]*witnessed
-	over bool // nothing is noted any more
+	over bool // nothing more is recorded
 }
 
-// witnessed is what was known of an application, and when.
+// A witnessed is what was known about an application, and when.
 type witnessed struct {
 	framework heddle.Framework
-	maps      int32 // that it was known to have, when that was known first
+	maps      int32 // the number it was known to have, when that was first known
 	mapsAt    time.Time
 	askedAt   time.Time                  // when it asked for maps
-	moved     [heddle.NumKinds]time.Time // when a task of a kind was known to be on its way
-	peak      [heddle.NumKinds]time.Time // when it was known what ended tasks of a kind used
+	moved     [heddle.NumKinds]time.Time // when a task of a kind was known to be in progress
+	peak      [heddle.NumKinds]time.Time // when the usage of ended tasks of a kind was known
 	phases    map[heddle.Phase]bool
 	guesses   map[heddle.ContainerID][]guess // how long its reduces were expected to go on
 	until     map[heddle.ContainerID]time.Time
@@ -41,7 +41,7 @@ type guess struct {
 	rest time.Duration
 }
 
-// watch puts a witness into the table of policies: the control "witness".
+// watch adds a witness to the table of policies: the control "witness".
 func watch(t *testing.T) *witness {
 	t.Helper()
 	w := &witness{apps: map[heddle.AppID]*witnessed{}}
@@ -72,7 +72,7 @@ func (w *witness) Run(v policy.View, _ *policy.Plan) {
 	}
 }
 
-// see notes what is known of an application now.
+// see records what is known about an application now.
 func (w *witness) see(v policy.View, a *policy.App, now time.Time) {
 	s := w.apps[a.ID()]
 	if s == nil {
@@ -117,7 +117,7 @@ func (w *witness) see(v policy.View, a *policy.App, now time.Time) {
 	})
 }
 
-// of returns what was known of the only application of a framework, and ends the noting.
+// of returns what was known about the only application of a framework, and ends the recording.
 func (w *witness) of(t *testing.T, f heddle.Framework) *witnessed {
 	t.Helper()
 	w.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// testShell runs YARN's distributed shell, and reads what its containers printed with yarn logs.
+// testShell runs YARN's distributed shell, and reads the output of its containers with yarn logs.
 func testShell(t *testing.T, _ place) {
 	ctx := onTestbed(t, jobTime)
 	r, err := testbed.StartShell(ctx, "-shell_command", "echo this is $CONTAINER_ID", "-num_containers", "3",
@@ -41,7 +41,7 @@ func testShell(t *testing.T, _ place) {
 	}
 }
 
-// testYarn looks at a running application with each command, ends it, and looks again.
+// testYarn inspects a running application with each command, kills it, and inspects it again.
 func testYarn(t *testing.T, p place) {
 	ctx := onTestbed(t, jobTime)
 	r := must(testbed.StartSleep(ctx, "-m", "2", "-r", "1", "-mt", "240000"))(t)
@@ -59,7 +59,7 @@ func testYarn(t *testing.T, p place) {
 	says(t, []string{"node", "-list"}, `Total Nodes:3`, row(`127\.0\.0\.2:8041`, "RUNNING"), row(`127\.0\.0\.3:8041`, "RUNNING"), row(`127\.0\.0\.4:8041`, "RUNNING"))
 	master := strings.Replace(app, "application", "container", 1) + "_01_000001"
 	says(t, []string{"logs", "-applicationId", app, "-am", "1"}, `(?m)^Container: `+master+` on 127\.0\.0\.\d`, `(?m)^LogType:syslog`)
-	top := must(testbed.StartYarn(ctx, "top", "-cols", "200", "-rows", "24"))(t) // it asks over HTTP how long the ResourceManager is up
+	top := must(testbed.StartYarn(ctx, "top", "-cols", "200", "-rows", "24"))(t) // it asks over HTTP how long the ResourceManager has been up
 	defer top.Kill()
 	eventually(t, ctx, time.Minute, "yarn top that shows "+app, func() bool {
 		shown, err := os.ReadFile(top.Log)
@@ -69,7 +69,7 @@ func testYarn(t *testing.T, p place) {
 		return err == nil && regexp.MustCompile(`YARN top - \S+, up 0d, \d+:\d+, `).Match(shown) && strings.Contains(string(shown), app)
 	})
 	queue := []string{`Queue Name : (root\.)?default`, `(?m)^\s*State : RUNNING`}
-	if p.profile != "fair" { // the command prints other lines for fair queues
+	if p.profile != "fair" { // for fair queues the command prints other lines
 		queue = append(queue, `\sCapacity : 100`, `Current Capacity : [1-9]`)
 	}
 	says(t, []string{"queue", "-status", "default"}, queue...)
@@ -87,10 +87,10 @@ func testYarn(t *testing.T, p place) {
 	}
 }
 
-// row is a line of a table that begins with these columns.
+// row returns a pattern for a line of a table that begins with these columns.
 func row(columns ...string) string { return `(?m)^\s*` + strings.Join(columns, `\s+`) + `\s` }
 
-// says fails unless a command of yarn prints what each of the patterns finds.
+// says fails unless a yarn command prints a match for each of the patterns.
 func says(t *testing.T, command []string, patterns ...string) {
 	t.Helper()
 	ctx := onTestbed(t, jobTime)

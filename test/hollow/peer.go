@@ -11,7 +11,7 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// A Peer calls a ResourceManager that may die: a connection that broke is made anew with the next call.
+// A Peer calls a ResourceManager that may die: after a broken connection, the next call makes a new one.
 type Peer struct {
 	addr string
 	opt  rpc.ClientOptions
@@ -19,10 +19,11 @@ type Peer struct {
 	conn *rpc.Client
 }
 
-// NewPeer is one that has not called yet.
+// NewPeer returns a Peer that has not called yet.
 func NewPeer(addr string, o rpc.ClientOptions) *Peer { return &Peer{addr: addr, opt: o} }
 
-// Call calls once. Where the error is no [rpc.Error], nobody answered: what was to be done is done or not.
+// Call calls once. If the error is not an [rpc.Error], there was no answer: the call may or may not have had its
+// effect.
 func (p *Peer) Call(ctx context.Context, method string, req, resp proto.Message) error {
 	conn, err := p.dial(ctx)
 	if err != nil {
@@ -67,7 +68,7 @@ func (p *Peer) drop(conn *rpc.Client) {
 	_ = conn.Close() // it is broken
 }
 
-// Refused is the exception, without its package, that a call was answered with; "" where nobody answered.
+// Refused returns the exception, without its package, with which a call was answered, or "" if there was no answer.
 func Refused(err error) string {
 	answered := (*rpc.Error)(nil)
 	if !errors.As(err, &answered) {

@@ -13,8 +13,8 @@ import (
 	"strconv"
 )
 
-// Elsewhere has this program do something in a process of its own, which a variable of its environment tells it, and which gets
-// less of the processors than others, by so much. The process reads ask, and writes answer, as JSON.
+// Elsewhere lets this program do something in a separate process, which an environment variable tells it, and whose
+// niceness is nice. The process reads ask and writes answer, as JSON.
 func Elsewhere(ctx context.Context, variable string, nice int, ask, answer any) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -33,20 +33,20 @@ func Elsewhere(ctx context.Context, variable string, nice int, ask, answer any) 
 	return json.Unmarshal(out, answer)
 }
 
-// tick is the unit of times in /proc, on every machine that Go knows.
+// tick is the unit of times in /proc, on every machine that Go supports.
 const tick = 0.01
 
-// CPU is the processor time of a process so far, in seconds.
+// CPU returns the processor time that a process has used so far, in seconds.
 func CPU(pid string) (float64, error) {
 	text, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return 0, err
 	}
-	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // from the third on
+	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // from the third field on
 	return sum(f[11:13])
 }
 
-// CPUs is the time of all processors so far, and that in which they had nothing to do, in seconds.
+// CPUs returns the time of all processors so far, and how much of it they were idle, in seconds.
 func CPUs() (all, spare float64, err error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -54,7 +54,7 @@ func CPUs() (all, spare float64, err error) {
 	}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	f := bytes.Fields(line)
-	if all, err = sum(f[1:9]); err != nil { // guests are counted among the others
+	if all, err = sum(f[1:9]); err != nil { // guest time is included in other fields
 		return 0, 0, err
 	}
 	spare, err = sum(f[4:6])
@@ -72,7 +72,7 @@ func sum(fields [][]byte) (seconds float64, err error) {
 	return seconds, nil
 }
 
-// Resident is the memory of a process, in MiB.
+// Resident returns the resident memory of a process, in MiB.
 func Resident(pid string) (float64, error) {
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	if err != nil {
@@ -81,16 +81,16 @@ func Resident(pid string) (float64, error) {
 	return number(`(?m)^VmRSS:\s+(\d+) kB`, string(text), 1.0/1024)
 }
 
-// Descriptors is how many files and connections a process has open.
+// Descriptors returns how many files and connections a process has open.
 func Descriptors(pid string) (int, error) {
 	list, err := os.ReadDir("/proc/" + pid + "/fd")
 	return len(list), err
 }
 
-// A Metrics is what a ResourceManager says under /metrics.
+// A Metrics is what a ResourceManager returns at /metrics.
 type Metrics string
 
-// ReadMetrics asks the ResourceManager whose web server has an address.
+// ReadMetrics asks the ResourceManager whose web server is at an address.
 func ReadMetrics(ctx context.Context, web string) (Metrics, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+web+"/metrics", nil)
 	if err != nil {
@@ -105,7 +105,7 @@ func ReadMetrics(ctx context.Context, web string) (Metrics, error) {
 	return Metrics(text), err
 }
 
-// Value is that of a metric, with the labels that it has.
+// Value returns the value of a metric; the name includes its labels.
 func (m Metrics) Value(name string) (float64, error) {
 	return number("(?m)^"+regexp.QuoteMeta(name)+` (\S+)`, string(m), 1)
 }

@@ -16,31 +16,31 @@ import (
 
 const protocols = "org.apache.hadoop.yarn."
 
-// Slot is how many MiB a container has; it has one virtual core.
+// Slot is the memory of a container in MiB; it has one virtual core.
 const Slot = 1024
 
-// MostNodes is how many there are addresses for.
+// MostNodes is the number of available addresses.
 const MostNodes = 200 * 250 * 250
 
-// Address is the loopback address of a node: one of its own, as a node has in a network.
+// Address returns the loopback address of a node; each node has its own, as in a network.
 func Address(i int) string { return fmt.Sprintf("127.%d.%d.%d", 1+i/62500, i/250%250, 1+i%250) }
 
-// Size is that of so many containers.
+// Size returns the size of that many containers.
 func Size(containers int) *wire.Resource {
 	return &wire.Resource{Memory: new(int64(containers) * Slot), VirtualCores: new(int32(containers))}
 }
 
-// AsNode is how NodeManagers connect.
+// AsNode returns the options with which NodeManagers connect.
 func AsNode() rpc.ClientOptions {
 	return rpc.ClientOptions{Protocol: protocols + "server.api.ResourceTrackerPB", User: "yarn"}
 }
 
-// AsClient is how a user's clients connect.
+// AsClient returns the options with which a user's clients connect.
 func AsClient(user string) rpc.ClientOptions {
 	return rpc.ClientOptions{Protocol: protocols + "api.ApplicationClientProtocolPB", User: user}
 }
 
-// AsMaster is how a master connects that was given a token.
+// AsMaster returns the options with which a master connects that was given a token.
 func AsMaster(t *wire.Token) rpc.ClientOptions {
 	return rpc.ClientOptions{
 		Protocol: protocols + "api.ApplicationMasterProtocolPB",
@@ -48,7 +48,7 @@ func AsMaster(t *wire.Token) rpc.ClientOptions {
 	}
 }
 
-// Submission is what a client submits: an application whose master is as large as one container.
+// Submission returns a client's submission of an application whose master has the size of one container.
 func Submission(id *wire.ApplicationId, name, queue string) *wire.SubmitApplicationRequest {
 	return &wire.SubmitApplicationRequest{ApplicationSubmissionContext: &wire.ApplicationSubmissionContext{
 		ApplicationId: id, ApplicationName: &name, ApplicationType: new("MAPREDUCE"), Queue: &queue,
@@ -56,14 +56,14 @@ func Submission(id *wire.ApplicationId, name, queue string) *wire.SubmitApplicat
 	}}
 }
 
-// Ask is a request for so many containers anywhere.
+// Ask returns a request for that many containers anywhere.
 func Ask(priority, count int) *wire.ResourceRequest {
 	return &wire.ResourceRequest{
 		Priority: &wire.Priority{Priority: new(int32(priority))}, ResourceName: new("*"), Capability: Size(1), NumContainers: new(int32(count)),
 	}
 }
 
-// Joining is what a NodeManager says that registers.
+// Joining returns the registration of a NodeManager.
 func Joining(id ids.Node, room int, list []*wire.NMContainerStatus) *wire.RegisterNodeManagerRequest {
 	return &wire.RegisterNodeManagerRequest{
 		NodeId: conv.WireNode(id), HttpPort: proto.Int32(8042), NmVersion: new("3.4.2"), Resource: Size(room), ContainerStatuses: list,
@@ -71,20 +71,20 @@ func Joining(id ids.Node, room int, list []*wire.NMContainerStatus) *wire.Regist
 	}
 }
 
-// NodeKey is the key that a NodeManager knows tokens by, of those that the ResourceManager gave it.
+// NodeKey returns the key with which a NodeManager verifies tokens, from the one that the ResourceManager gave it.
 func NodeKey(k *wire.MasterKey) *token.Key { return &token.Key{ID: k.GetKeyId(), Bytes: k.GetBytes()} }
 
 // A Host is the server of all NodeManagers: the ResourceManager starts and stops masters there.
 type Host struct {
-	// Key is the key that tokens are signed with.
+	// Key returns the key that signs tokens.
 	Key func() *token.Key
-	// Start starts a user's master at a node, for the ResourceManager that began at a time: milliseconds since 1970.
+	// Start starts a user's master on a node, for the ResourceManager that began at a time in milliseconds since 1970.
 	Start func(at ids.Node, id ids.Container, user string, manager int64, master *wire.Token) error
-	// Stop stops one.
+	// Stop stops a master.
 	Stop func(id ids.Container)
 }
 
-// Server is a server that is one.
+// Server returns a server for the host.
 func (h *Host) Server(log *slog.Logger) *rpc.Server {
 	return rpc.NewServer(rpc.Options{
 		Tokens: h, Log: log,

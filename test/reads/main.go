@@ -1,13 +1,14 @@
-// Command reads measures what readers cost the nodes of a ResourceManager: hollow NodeManagers report to a heddle rm that has
-// many applications, in a process of its own, while clients list these.
+// Command reads measures what readers cost the nodes of a ResourceManager: hollow NodeManagers report to a heddle rm
+// with many applications, in a separate process, while clients list the applications.
 //
-// It goes in steps, each of which is measured: the NodeManagers alone, lists of the newest applications at a steady
-// rate beside them, and monitors that ask for the whole list every second. A report of a node takes as long as until its
-// answer is there. Readers have a process of their own that gets what the others leave of the processors: they stand for
-// clients on other machines.
+// It measures several steps: the NodeManagers alone, then with lists of the newest applications at a steady rate beside
+// them, and then with monitors that ask for the whole list every second. The time of a node's report lasts until its
+// answer. Readers have a separate process that gets the processor time that the others leave: they stand for clients on
+// other machines.
 //
-// What they cost beside that is the machine's: its processors and its network serve whoever lists, wherever. So both steps come
-// again with readers of another ResourceManager on the same machine. Only what reports take longer than then is due to lists of theirs.
+// The rest of their cost comes from the machine: its processors and network serve all readers, wherever they are. So
+// both steps are repeated with readers of another ResourceManager on the same machine. Only the time by which reports
+// take longer than then is due to lists from their own ResourceManager.
 package main
 
 import (
@@ -42,13 +43,14 @@ import (
 )
 
 const (
-	// asManager is the variable that makes this program the ResourceManager: the folder of its configuration.
+	// asManager is the environment variable that makes this program the ResourceManager: the folder of its
+	// configuration.
 	asManager = "HEDDLE_BENCH_READS"
-	// asReaders is the variable that makes this program those who read.
+	// asReaders is the environment variable that makes this program the readers.
 	asReaders = "HEDDLE_BENCH_READERS"
 )
 
-// settings is what the command line says.
+// settings are the settings of the command line.
 type settings struct {
 	nodes, apps, lists, limit, monitors int
 	every, measured                     time.Duration
@@ -87,7 +89,7 @@ func main() {
 	}
 }
 
-// files are what the ResourceManager is configured with.
+// files is the configuration of the ResourceManager.
 var files = map[string]string{
 	setup.FileName: `listen: {host: 127.0.0.1, client: ":0", scheduler: ":0", tracker: ":0", admin: ":0", web: ":0"}
 facts: {masters: false, submissions: false}
@@ -100,10 +102,10 @@ facts: {masters: false, submissions: false}
 `,
 }
 
-// open is where the ResourceManager listens.
+// open holds the ports on which the ResourceManager listens.
 type open struct{ Client, Tracker string }
 
-// manage is the ResourceManager. It says where it listens, and ends when nobody says anything any more.
+// manage is the ResourceManager. It says where it listens, and ends when its input ends.
 func manage(dir string) error {
 	s, err := setup.Load(setup.Options{ConfDir: dir, Profile: "capacity", Data: filepath.Join(dir, "state")})
 	if err != nil {
@@ -143,14 +145,14 @@ func (s *settings) run(ctx context.Context) (err error) {
 	return both[0].measureAll(ctx, both[1])
 }
 
-// A cluster is a ResourceManager and those who call it.
+// A cluster is a ResourceManager and its callers.
 type cluster struct {
 	*settings
 	at    open
 	nodes []*node
 }
 
-// start starts the nth ResourceManager, with its folder in dir, and says how to stop it.
+// start starts the nth ResourceManager, with its folder in dir, and returns a function that stops it.
 func (c *cluster) start(dir string, nth int) (stop func() error, err error) {
 	dir = filepath.Join(dir, strconv.Itoa(nth))
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -223,7 +225,7 @@ func (c *cluster) fill(ctx context.Context) error {
 	return g.Wait()
 }
 
-// beat is one report of a node.
+// beat sends one report of a node.
 func (n *node) beat(ctx context.Context) error {
 	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: &n.last, NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)}}
 	var p wire.NodeHeartbeatResponse
@@ -234,7 +236,7 @@ func (n *node) beat(ctx context.Context) error {
 	return nil
 }
 
-// took gathers how long calls took.
+// took collects how long calls took.
 type took struct {
 	mu   sync.Mutex
 	list []time.Duration
@@ -246,7 +248,7 @@ func (t *took) add(d time.Duration) {
 	t.list = append(t.list, d)
 }
 
-// of is the time that a part of the calls took no longer than.
+// of returns a quantile: a fraction part of the calls took at most that long.
 func (t *took) of(part float64) time.Duration {
 	if len(t.list) == 0 {
 		return 0
@@ -255,14 +257,14 @@ func (t *took) of(part float64) time.Duration {
 	return t.list[int(part*float64(len(t.list)-1))].Round(10 * time.Microsecond)
 }
 
-// measureAll measures each step, those of readers also with readers of another cluster, and prints a table.
+// measureAll measures each step, and the steps with readers also with readers of another cluster, and prints a table.
 func (c *cluster) measureAll(ctx context.Context, other *cluster) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%d applications, %d nodes that report every %v\treports\tmedian\tp99\tmost\tlists a second\tmedian\tp99\n", c.apps, len(c.nodes), c.every)
 	for _, step := range []struct {
 		what             string
 		of               *cluster
-		readers, a, size int // readers, lists of each second in all, applications on each
+		readers, a, size int // readers, lists per second in total, applications per list
 	}{
 		{"nodes alone", c, 0, 0, 0},
 		{fmt.Sprintf("%d lists a second of %d", c.lists, c.limit), c, 32, c.lists, c.limit},
@@ -281,7 +283,8 @@ func (c *cluster) measureAll(ctx context.Context, other *cluster) error {
 	return w.Flush()
 }
 
-// measure has nodes report, and so many readers list as many applications of who listens there, so often a second all together.
+// measure lets nodes report while readers list size applications from the ResourceManager at from, rate times per
+// second in total.
 func (c *cluster) measure(ctx context.Context, from string, readers, rate, size int) (beats, lists *took, err error) {
 	beats, lists = &took{}, &took{}
 	g, all := errgroup.WithContext(ctx)
@@ -298,15 +301,15 @@ func (c *cluster) measure(ctx context.Context, from string, readers, rate, size 
 	return beats, lists, g.Wait()
 }
 
-// A reading is what readers do: so many list as many applications, of all that there are where Size is 0, so often a second all
-// together.
+// A reading is the readers' task: Readers list Size applications each time, or all if Size is 0, Rate times per second
+// in total.
 type reading struct {
 	Client                    string
 	Readers, Rate, Size, Apps int
 	Measured                  time.Duration
 }
 
-// readAll does what is read from in, and writes how long each list took.
+// readAll does the reading that it gets from in, and writes how long each list took.
 func readAll(in io.Reader, out io.Writer) error {
 	var r reading
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
@@ -326,7 +329,7 @@ func readAll(in io.Reader, out io.Writer) error {
 		g.Go(func() error {
 			defer p.Close()
 			return pace(all, r.Measured, began.Add(phase), every, lists, func(ctx context.Context) error {
-				var a wire.GetClusterMetricsRequest // which knows nothing of what is on a list: nobody is measured reading it
+				var a wire.GetClusterMetricsRequest // a type that knows none of a list's fields, so that decoding it is not measured
 				if err := p.Call(ctx, "getApplications", q, &a); err != nil {
 					return err
 				}
@@ -340,7 +343,7 @@ func readAll(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(lists.list)
 }
 
-// listed is an error unless a list has so many applications.
+// listed returns an error unless a list has want applications.
 func listed(list []byte, want int) error {
 	n := 0
 	for ; len(list) > 0; n++ {
@@ -356,8 +359,8 @@ func listed(list []byte, want int) error {
 	return nil
 }
 
-// pace calls every so often until the step is over, and not again before there is an answer. The first fifth counts for
-// nothing.
+// pace calls at intervals until the step is over, but not again before the last call is answered. The first fifth is
+// not counted.
 func pace(ctx context.Context, measured time.Duration, from time.Time, every time.Duration, t *took, call func(context.Context) error) error {
 	const warm = 5
 	began := time.Now()

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// packages are what the machine's system is made of, besides what they depend on and a kernel.
+// packages are the packages of the machine's system, besides their dependencies and a kernel.
 const packages = "base-files base-passwd bash coreutils dbus e2fsprogs libc-bin systemd usr-is-merged util-linux"
 
-// assemble makes the system in the working folder: the packages' files as they are, and what the packages' own scripts
+// assemble builds the system in the working folder: the packages' files unchanged, and what the packages' own scripts
 // would have written, as far as it is needed. $1 are the packages.
 const assemble = `set -eu -o pipefail
 mkdir -p apt/partial root/usr/bin root/usr/sbin root/usr/lib root/usr/lib64 kernel
@@ -58,10 +58,10 @@ cd ..
 rm -rf apt root kernel
 `
 
-// An image is what the machine starts from.
+// An image is what the machine boots from.
 type image struct{ kernel, root string }
 
-// prepare returns the image in a folder, and makes it where there is none or another was made in another way.
+// prepare returns the image in a folder, and builds it if there is none or it was built differently.
 func prepare(ctx context.Context, dir string) (image, error) {
 	dir = filepath.Join(dir, fmt.Sprintf("%.12x", sha256.Sum256([]byte(packages+assemble))))
 	i := image{filepath.Join(dir, "vmlinuz"), filepath.Join(dir, "root.cpio")}

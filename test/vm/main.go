@@ -1,11 +1,11 @@
 // Command vm runs the node agent's tests on control groups of version 2 and under systemd, in a small virtual machine
-// that computes every instruction (QEMU without KVM), so that it runs anywhere. The machine's system is Debian's: a
-// cloud kernel, systemd and D-Bus, taken with apt from where this machine has its packages from, and kept in the cache
-// of package hadoop. All of it is in memory.
+// that emulates every instruction (QEMU without KVM), so that it runs anywhere. The machine's system is Debian's: a
+// cloud kernel, systemd and D-Bus, fetched with apt from where this machine gets its packages, and kept in the cache of
+// package hadoop. All of it is in memory.
 //
 //	go run ./test/vm [-within D]
 //
-// It ends with an error where a test fails or one that has to pass there did not run.
+// It ends with an error if a test fails or a test that must pass there did not run.
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 type suite struct {
 	pkg  string
 	args string   // for its test program
-	must []string // pass
+	must []string // tests that have to pass
 }
 
 var suites = []suite{
@@ -75,7 +75,7 @@ func run(ctx context.Context, within time.Duration) error {
 	return boot(ctx, i.kernel, memory, dir, within)
 }
 
-// tools says which programs this machine lacks.
+// tools says which required programs this machine lacks.
 func tools() error {
 	var missing []string
 	for _, tool := range []string{"qemu-system-x86_64", "apt-get", "dpkg-deb", "cpio"} {
@@ -89,10 +89,10 @@ func tools() error {
 	return nil
 }
 
-// load builds the programs, and returns what is to be in the machine's memory at its start.
+// load builds the programs and returns the initial memory file system of the machine.
 func load(ctx context.Context, i image, dir string) (string, error) {
 	root := filepath.Join(dir, "root")
-	// Files that the tests write are on a disk, since memory can drop those alone.
+	// Files that the tests write are on a disk, since memory can drop only those.
 	script := "#!/bin/bash\ncd /heddle\nmkfs.ext4 -q /dev/nvme0n1 && mount /dev/nvme0n1 /var/tmp\nexport TMPDIR=/var/tmp\nfailed=0\n"
 	build := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(root, "usr/bin/heddle"), "./cmd/heddle"}
 	if err := tool(ctx, "", "go", build...); err != nil {
@@ -106,7 +106,7 @@ func load(ctx context.Context, i image, dir string) (string, error) {
 		}
 		script += fmt.Sprintf("./%s -test.v -test.timeout 5m %s || failed=1\n", name, s.args)
 	}
-	// What it printed has to leave before the power does.
+	// The output must get out before the power goes off.
 	script += "echo " + over + "$failed\nsleep 1\nsystemctl poweroff --force --force\n"
 	guide, err := os.ReadFile("docs/node-agent.md")
 	if err != nil {
@@ -125,10 +125,10 @@ func load(ctx context.Context, i image, dir string) (string, error) {
 	return memory, nil
 }
 
-// over is how the line begins that ends the output.
+// over is the beginning of the line that ends the output.
 const over = "the tests have ended: "
 
-// boot runs the machine until it powers itself off, prints what the tests print and judges it.
+// boot runs the machine until it powers itself off, prints the tests' output and judges it.
 func boot(ctx context.Context, kernel, memory, dir string, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -167,7 +167,7 @@ func boot(ctx context.Context, kernel, memory, dir string, within time.Duration)
 	return nil
 }
 
-// A verdict is what the tests' output says of them.
+// A verdict is what the tests' output says about them.
 type verdict struct {
 	passed map[string]bool
 	end    string
@@ -206,7 +206,7 @@ func (v *verdict) judge() error {
 	return nil
 }
 
-// tool runs a program in a folder, and says what it said where it fails.
+// tool runs a program in a folder; its error contains the program's output.
 func tool(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	group     = "heddle-compare"   // the control group that holds those of the nodes
-	quotaFile = "cpu.cfs_quota_us" // of processor time in 100 ms
+	group     = "heddle-compare"   // the control group that contains those of the nodes
+	quotaFile = "cpu.cfs_quota_us" // microseconds of processor time per 100 ms
 )
 
-// cpuDir is where a group is in the hierarchy for processors of version 1.
+// cpuDir returns the folder of a group in the version 1 hierarchy for processors.
 func cpuDir(name string) string { return filepath.Join("/sys/fs/cgroup/cpu", name) }
 
-// canConfine reports whether there can be such groups.
+// canConfine reports whether such groups can be created.
 func canConfine() bool {
 	if os.MkdirAll(cpuDir(group), 0o755) != nil {
 		return false
@@ -27,9 +27,9 @@ func canConfine() bool {
 	return err == nil
 }
 
-// confine has each NodeManager, and whatever it starts, in a group of its node, and all of them share so many processors,
-// 0 for all that there are. It is the same under every arm, since who is in a group has another part of busy processors
-// than who is in none. All nodes together weigh as much as their vcores do.
+// confine puts each NodeManager, and whatever it starts, in a group of its node. All nodes share that many processors,
+// 0 for all there are. It is the same under every arm, since a process in a group gets a different part of busy
+// processors than one in no group. All nodes together have as much weight as their vcores.
 func confine(b *hadoop.Testbed, cores float64) error {
 	quota := -1
 	if cores > 0 {
@@ -38,7 +38,7 @@ func confine(b *hadoop.Testbed, cores float64) error {
 	for _, d := range b.Status() {
 		n, err := strconv.Atoi(strings.TrimPrefix(d.Name, "nodemanager"))
 		if err != nil {
-			continue // it is another daemon
+			continue // another daemon
 		}
 		dir := cpuDir(hadoop.NodeGroup(group, n))
 		if err := errors.Join(os.MkdirAll(dir, 0o755), put(filepath.Join(dir, "cgroup.procs"), d.Process)); err != nil {

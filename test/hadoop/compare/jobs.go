@@ -13,10 +13,10 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// settle is how long a ResourceManager has nothing to do before its memory is looked at.
+// settle is how long a ResourceManager is idle before its memory is measured.
 const settle = 10 * time.Second
 
-// A job is started, told how often something like it ran before, so that it can name an output of its own.
+// A job is started with the number of times that a similar job ran before, so that it can name its own output.
 type job struct {
 	name  string
 	start func(ctx context.Context, b *hadoop.Testbed, n int) (*hadoop.Run, error)
@@ -39,7 +39,7 @@ func jobs(pi string) []job {
 	}
 }
 
-// wordsIn holds the text that is counted: 16 files of 2 MB.
+// wordsIn contains the text to count: 16 files of 2 MB.
 const wordsIn = "/words"
 
 func putWords(ctx context.Context, b *hadoop.Testbed) error {
@@ -56,10 +56,10 @@ func putWords(ctx context.Context, b *hadoop.Testbed) error {
 	return nil
 }
 
-// A series is what was measured of one thing on one ResourceManager.
+// A series is the measurements of one thing on one ResourceManager.
 type series map[string][]float64
 
-// sideBySide runs everything on both ResourceManagers in turns; which one begins changes with each round.
+// sideBySide runs everything on both ResourceManagers in turns; the one that begins changes with each round.
 func sideBySide(ctx context.Context, b *hadoop.Testbed, s settings, out io.Writer) error {
 	pi, err := b.SparkExample(hadoop.Spark3, "pi.py")
 	if err != nil {

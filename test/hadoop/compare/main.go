@@ -1,6 +1,6 @@
-// Command compare measures heddle rm beside Hadoop's own ResourceManager on the same real cluster, with the
-// same jobs, one after the other in turns, and writes the medians and spreads as Markdown. Runs of mixes are kept as
-// files, so that a measurement goes on where it stopped.
+// Command compare measures heddle rm and Hadoop's own ResourceManager on the same real cluster, with the same jobs, in
+// turns, and writes the medians and spreads as Markdown. It keeps runs of mixes as files, so that a measurement
+// continues where it stopped.
 //
 // It knows what is measured and how it is shown. It draws no conclusions.
 package main
@@ -22,14 +22,14 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// settings is what the command line says.
+// settings are the settings of the command line.
 type settings struct {
 	runs, mixRuns int
 	atMost        int
 	only          string
 	stock         string
 	profiles      string
-	groups        bool // there can be control groups for agents
+	groups        bool // whether there can be control groups for agents
 	binary, out   string
 	dir           string
 	log           *slog.Logger
@@ -56,7 +56,7 @@ func main() {
 	}
 }
 
-// check refuses what would only be found out an hour later.
+// check refuses settings whose errors would otherwise appear only an hour later.
 func (s *settings) check() error {
 	for name := range strings.SplitSeq(s.only, ",") {
 		if known := append(mixNames(), "jobs", ""); !slices.Contains(known, name) {
@@ -85,12 +85,12 @@ func (s *settings) check() error {
 	return nil
 }
 
-// wants reports whether something is to be measured: the jobs, or a mix.
+// wants reports whether something is to be measured: the jobs or a mix.
 func (s settings) wants(name string) bool {
 	return s.only == "" || slices.Contains(strings.Split(s.only, ","), name)
 }
 
-// chosen are the mixes to run.
+// chosen returns the mixes to run.
 func (s settings) chosen() []mix {
 	return slices.DeleteFunc(mixes(), func(m mix) bool { return !s.wants(m.name) || m.cores > 0 && !s.groups })
 }
@@ -114,7 +114,7 @@ func compare(ctx context.Context, s settings) (err error) {
 	return runMixes(ctx, s, out)
 }
 
-// onTestbed does something with a testbed that nothing has run on before.
+// onTestbed calls do with a testbed that nothing has run on before.
 func onTestbed(ctx context.Context, s settings, nodeMB int, do func(*hadoop.Testbed) error) error {
 	cache, err := hadoop.OpenCache()
 	if err != nil {

@@ -14,36 +14,36 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// A mix is a set of jobs that come at given times, for what one of the systems does.
+// A mix is a set of jobs that arrive at given times, designed for one of the systems.
 type mix struct {
 	name      string
-	profiles  string // of heddle's: those of the system's mechanisms, and heddle
+	profiles  string // Heddle's profiles: those with the system's mechanisms, and heddle
 	about     string
-	cores     float64           // that all NodeManagers and containers share; 0: all that the machine has
+	cores     float64           // shared by all NodeManagers and containers; 0: all of the machine's
 	conf      []string          // properties of its MapReduce jobs
-	scheduler map[string]string // of capacity-scheduler.xml, the same whoever schedules
+	scheduler map[string]string // properties of capacity-scheduler.xml, the same for every scheduler
 	jobs      []mixJob
 }
 
-// A mixJob is a job of a mix. Its line begins with sleep, and what that takes follows; or with wordcount and the size of its
-// input, as 2x100 for two files of 100 MiB; or with spark, and its version, options of spark-submit, one of the Python files
-// here, and what that takes follow. MapReduce and Spark come with Hadoop and Spark as they are.
+// A mixJob is a job of a mix. Its line is sleep with its arguments; or wordcount with the size of its input, such as
+// 2x100 for two files of 100 MiB; or spark with its version, options of spark-submit, one of the Python files here and
+// its arguments. MapReduce and Spark are those of Hadoop and Spark, unchanged.
 type mixJob struct {
 	at   time.Duration
 	name string // class-…: small, large, mapreduce or spark, or what its tasks do
 	line string
 }
 
-// spark reports whether it is a Spark application.
+// spark reports whether the job is a Spark application.
 func (j mixJob) spark() bool { return strings.HasPrefix(j.line, "spark ") }
 
-// class is whom a job is counted with.
+// class returns the group in which a job is counted.
 func (j mixJob) class() string {
 	class, _, _ := strings.Cut(j.name, "-")
 	return class
 }
 
-// classes are those of the mix's jobs, in their order.
+// classes returns the classes of the mix's jobs, in order.
 func (m mix) classes() (all []string) {
 	for _, j := range m.jobs {
 		if !slices.Contains(all, j.class()) {
@@ -53,10 +53,10 @@ func (m mix) classes() (all []string) {
 	return all
 }
 
-// thrifty are the flags of JVMs that live for seconds.
+// thrifty are the flags for JVMs that live for seconds.
 const thrifty = " -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
-// sized are the properties of jobs by the sizes of their tasks and of their master, in MiB, and the heap of the latter.
+// sized returns job properties for the sizes of tasks and master, in MiB, and for the master's heap.
 func sized(task, master, heap int) []string {
 	return []string{
 		fmt.Sprint("mapreduce.map.memory.mb=", task), fmt.Sprint("mapreduce.reduce.memory.mb=", task),
@@ -64,17 +64,17 @@ func sized(task, master, heap int) []string {
 	}
 }
 
-// few are the sizes of jobs of which a node takes two tasks and one master beside them: starting more tasks at a time
-// takes the processors of the machine longer than the tasks last.
+// few returns sizes with which a node has room for two tasks and one master beside them. Starting more tasks at a time
+// would take the machine's processors longer than the tasks last.
 func few() []string { return sized(1536, 1024, 512) }
 
-// mixes are small ones: where there are two cores, starting the JVMs of tasks is most of how long a mix takes.
+// mixes returns the mixes. They are small: on two cores, a mix takes most of its time to start the JVMs of tasks.
 func mixes() []mix {
 	return []mix{manySmall(), smallBehindLarge(), earlyReduces(), executors(), waitingReduces(), unequalTasks(), tables()}
 }
 
-// manySmall is for AdaptCont. Masters ask for what Hadoop's own configuration has them ask for; a quarter of the cluster
-// is room for two of those, by memory alone, which is how Hadoop's CapacityScheduler counts unless it is told otherwise.
+// manySmall is for AdaptCont. Masters ask for Hadoop's default size; a quarter of the cluster has room for two of them,
+// by memory alone, which is what Hadoop's CapacityScheduler counts unless told otherwise.
 func manySmall() mix {
 	m := mix{
 		name: "adaptcont", profiles: "adaptcont,heddle",
@@ -218,12 +218,12 @@ func mixNames() []string {
 	return names
 }
 
-// programs are what Spark runs.
+// programs are the Python programs that Spark runs.
 //
 //go:embed *.py
 var programs embed.FS
 
-// start begins a job of the mix.
+// start starts a job of the mix.
 func (m mix) start(ctx context.Context, b *hadoop.Testbed, j mixJob) (*hadoop.Run, error) {
 	words := strings.Fields(j.line)
 	if j.spark() {
@@ -247,10 +247,10 @@ func (m mix) start(ctx context.Context, b *hadoop.Testbed, j mixJob) (*hadoop.Ru
 	return b.StartMR(ctx, words[0], append(args, texts+words[1], fmt.Sprintf("%s%s-%d", texts, j.name, time.Now().UnixNano()))...)
 }
 
-// texts is the folder of HDFS with the inputs of jobs, and their outputs.
+// texts is the HDFS folder of the inputs and outputs of jobs.
 const texts = "/compare/"
 
-// prepare writes what jobs of the mix read, where it is not there.
+// prepare writes the input of the mix's jobs if it is not there.
 func (m mix) prepare(ctx context.Context, b *hadoop.Testbed) error {
 	for _, j := range m.jobs {
 		size, reads := strings.CutPrefix(j.line, "wordcount ")
@@ -274,7 +274,7 @@ func (m mix) prepare(ctx context.Context, b *hadoop.Testbed) error {
 	return nil
 }
 
-// textOf is a text of so many MiB, in lines of a hundred words.
+// textOf returns a text of mib MiB, in lines of a hundred words.
 func textOf(mib int) []byte {
 	text := make([]byte, 0, mib<<20+32)
 	for i := 0; len(text) < mib<<20; i++ {
@@ -287,7 +287,7 @@ func textOf(mib int) []byte {
 	return text
 }
 
-// errEndless says that a run was given up.
+// errEndless says that a run was abandoned.
 var errEndless = fmt.Errorf("not all jobs ended within %v", longest)
 
 // once runs a mix and waits for the end of all its jobs.
@@ -334,7 +334,7 @@ func once(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
 	return r, nil
 }
 
-// firstTask is when the first task of a job started, in ms since 1970.
+// firstTask returns when the first task of a job started, in ms since 1970.
 func firstTask(ctx context.Context, b *hadoop.Testbed, j mixJob, app string) (int64, error) {
 	if j.spark() {
 		events, err := b.SparkEvents(app)

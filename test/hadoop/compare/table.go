@@ -9,14 +9,14 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// median is the middle of the values, and for an even number of them the mean of the two there.
+// median returns the middle value, or the mean of the two middle values if their number is even.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// cell is a median with the least and the most in brackets; nothing where there are no values.
+// cell formats a median with the least and the greatest value in brackets; it is empty if there are no values.
 func cell(values []float64) string {
 	if len(values) == 0 {
 		return ""

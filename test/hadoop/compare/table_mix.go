@@ -13,13 +13,14 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// A measure is one figure of a run, in seconds. Less of it is better.
+// A measure is one figure of a run, in seconds. Less is better.
 type measure struct {
 	name string
 	of   func(r mixResult) float64
 }
 
-// measures are those of a mix: of each class of jobs the mean waiting and completion, and of the run as a whole.
+// measures returns the measures of a mix: mean wait and completion of each class of jobs, and figures of the run as a
+// whole.
 func (m mix) measures() (all []measure) {
 	for _, class := range m.classes() {
 		all = append(all,
@@ -33,7 +34,7 @@ func (m mix) measures() (all []measure) {
 	return append(all, measure{"makespan", func(r mixResult) float64 { return r.Makespan }})
 }
 
-// mean is over the jobs of a class, or over all of them.
+// mean returns the mean over the jobs of a class, or over all jobs.
 func (m mix) mean(figures map[string]float64, class string) float64 {
 	sum, n := 0.0, 0
 	for _, j := range m.jobs {
@@ -44,11 +45,11 @@ func (m mix) mean(figures map[string]float64, class string) float64 {
 	return sum / float64(n)
 }
 
-// An arm is what a mix came to under one ResourceManager and profile.
+// An arm is the result of a mix under one ResourceManager and profile.
 type arm struct {
 	under hadoop.Options
 	runs  []mixResult
-	fails int // runs that were given up
+	fails int // abandoned runs
 }
 
 func (a arm) name() string {
@@ -59,7 +60,7 @@ func (a arm) name() string {
 	return a.under.RM + " " + profile
 }
 
-// values are those of a measure in each run.
+// values returns the values of a measure in each run.
 func (a arm) values(x measure) (all []float64) {
 	for _, r := range a.runs {
 		all = append(all, x.of(r))
@@ -67,18 +68,18 @@ func (a arm) values(x measure) (all []float64) {
 	return all
 }
 
-// A ratio is what an arm has of a measure against the better one of the stock schedulers.
+// A ratio compares a measure of an arm with the better of the stock schedulers.
 type ratio struct {
-	part   float64 // less than 0: better
-	beside string  // the stock scheduler that it is held against
+	part   float64 // below 0: better
+	beside string  // the stock scheduler it is compared with
 }
 
-// percent is how much more it is; more than half a percent is one.
+// percent returns the difference in percent, rounded: more than half a percent counts as one.
 func (r ratio) percent() int { return int(math.Round(100 * r.part)) }
 
 func (r ratio) String() string { return fmt.Sprintf("%+d %% (%s)", r.percent(), r.beside) }
 
-// against holds an arm against the better of the stock schedulers by the median of a measure; ok is false where one of
+// against compares an arm with the better of the stock schedulers by the median of a measure; ok is false if one of
 // them has no runs.
 func against(arms []arm, a arm, x measure) (out ratio, ok bool) {
 	best := 0.0
@@ -100,7 +101,7 @@ func against(arms []arm, a arm, x measure) (out ratio, ok bool) {
 	return out, true
 }
 
-// writeMix writes what a mix came to: first what got worse, then the figures, then the ratios.
+// writeMix writes the results of a mix: first what got worse, then the figures, then the ratios.
 func writeMix(out io.Writer, m mix, arms []arm) error {
 	_, err := fmt.Fprintf(out, "## Mix %s\n\n%s\n\nSeconds: medians over the runs, least to most in brackets, of the mean over the jobs of a kind.\n\n", m.name, m.about)
 	fmt.Fprintln(out, worse(m, arms))
@@ -137,7 +138,7 @@ func writeMix(out io.Writer, m mix, arms []arm) error {
 	return err
 }
 
-// acted says what was done to running containers, in the median run.
+// acted says what was done to running containers in the median run.
 func acted(arms []arm) string {
 	var b strings.Builder
 	for _, a := range arms {
@@ -163,7 +164,7 @@ func acted(arms []arm) string {
 	return b.String()
 }
 
-// worse says what is more under Heddle's profiles than under the better stock scheduler, the most first.
+// worse lists what is larger under Heddle's profiles than under the better stock scheduler, largest first.
 func worse(m mix, arms []arm) string {
 	type loss struct {
 		text string
@@ -194,7 +195,7 @@ func worse(m mix, arms []arm) string {
 	return "Worse than under the better one of the stock schedulers: " + strings.Join(texts, "; ") + "."
 }
 
-// gaveUp says which runs are not in the table, and whose masters had to be started again in those that are.
+// gaveUp says which runs are not in the table, and in which of the others masters had to be restarted.
 func gaveUp(arms []arm) string {
 	var b strings.Builder
 	for _, a := range arms {

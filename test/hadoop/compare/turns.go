@@ -19,9 +19,9 @@ import (
 
 const (
 	mixNodeMB = 4096            // memory of each of the three NodeManagers that mixes run on
-	calm      = 3 * time.Second // from a ResourceManager's start to the first submission: what the last run left comes to its end
-	// longest is how long a run may take: many times what it does. The stock ResourceManager can lose a master that is
-	// granted before its attempt is scheduled, and its application waits for ever.
+	calm      = 3 * time.Second // from a ResourceManager's start to the first submission: leftovers of the last run end
+	// longest is the time limit of a run: many times its usual time. The stock ResourceManager can lose a master that
+	// is granted before its attempt is scheduled, and the application then waits forever.
 	longest = 8 * time.Minute
 	// tries is how often a run may fail before it is left out.
 	tries = 3
@@ -34,18 +34,18 @@ type turn struct {
 	round int // from 1
 }
 
-// name is unique among turns, and the turn's file below the folder of kept runs.
+// name is unique among turns; it is also the turn's file below the folder of kept runs.
 func (t turn) name() string {
 	return fmt.Sprintf("%s/%s-%s-%d", t.mix.name, t.under.RM, profileOf(t.under), t.round)
 }
 
-// jobs are the mix's, in words: runs of others are not to be taken for its own.
+// jobs describes the mix's jobs, so that runs with other jobs are not mistaken for its own.
 func (t turn) jobs() string {
 	return fmt.Sprint(t.mix.jobs, t.mix.conf, t.mix.scheduler, t.mix.cores, t.under.Set)
 }
 
-// turns are all runs that the settings ask for, in the order in which they are made: every mix under every
-// ResourceManager before anything runs again, so that what stops in between has the same number of each.
+// turns returns all runs that the settings ask for, in the order in which they are made: every mix under every
+// ResourceManager before anything runs again, so that an interrupted measurement has the same number of each.
 func (s settings) turns() (all []turn) {
 	for round := range s.mixRuns {
 		for _, m := range s.chosen() {
@@ -57,17 +57,18 @@ func (s settings) turns() (all []turn) {
 	return all
 }
 
-// withAgents, after the name of one of heddle's profiles, says that a node agent runs beside each NodeManager.
+// withAgents, after the name of a profile of Heddle, says that a node agent runs beside each NodeManager.
 const withAgents = "+agent"
 
-// variants are profiles of heddle's with a change. What waits for minutes on a cluster waits for seconds here. MROrchestrator
-// takes a node for busy when its NodeManager sees no processor of the machine idle, and the nodes' quota leaves some idle.
+// variants are changed profiles of Heddle. What waits for minutes on a cluster waits for seconds here. MROrchestrator
+// considers a node busy if its NodeManager sees no idle processor on the machine, and the nodes' quota leaves some
+// idle.
 var variants = map[string]struct{ profile, set string }{
 	"mrorchestrator-busy": {"mrorchestrator", "control=[{mrorchestrator.regression: {mode: cpu, epoch: 10, profile: 2.5, pressed: 0.05}}]"},
 	"ikayak-suspend":      {"ikayak", "control=[{ikayak.suspend: {interval: 5, v: 0.25}}]"},
 }
 
-// profileOf is how a profile is named on the command line.
+// profileOf returns a profile's name as on the command line.
 func profileOf(o hadoop.Options) string {
 	name := o.Profile
 	for variant, v := range variants {
@@ -81,14 +82,14 @@ func profileOf(o hadoop.Options) string {
 	return name
 }
 
-// under are the ResourceManagers, with their profiles, that a mix runs under.
+// under returns the ResourceManagers, with their profiles, that a mix runs under.
 func (s settings) under(m mix) []hadoop.Options {
 	return append(m.options(hadoop.Stock, s.stock), slices.DeleteFunc(m.options(hadoop.Heddle, cmp.Or(s.profiles, m.profiles)), func(o hadoop.Options) bool {
 		return o.Agents && !s.groups
 	})...)
 }
 
-// options are those of a ResourceManager under each of the profiles in a list, which may be empty.
+// options returns the options of a ResourceManager under each profile in a list, which may be empty.
 func (m mix) options(rm, profiles string) (all []hadoop.Options) {
 	for p := range strings.FieldsFuncSeq(profiles, func(c rune) bool { return c == ',' }) {
 		o := hadoop.Options{RM: rm, Scheduler: m.scheduler}
@@ -96,7 +97,7 @@ func (m mix) options(rm, profiles string) (all []hadoop.Options) {
 		if v, ok := variants[o.Profile]; ok {
 			o.Profile, o.Set = v.profile, []string{v.set}
 		}
-		if o.Profile == "fair" { // which grants memory in steps of 1024 MiB otherwise, the others in steps of 128
+		if o.Profile == "fair" { // it would grant memory in steps of 1024 MiB, the others in steps of 128
 			o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "128"}
 		}
 		all = append(all, o)
@@ -104,23 +105,23 @@ func (m mix) options(rm, profiles string) (all []hadoop.Options) {
 	return all
 }
 
-// A mixResult is what one run of a mix came to, in seconds.
+// A mixResult is the result of one run of a mix, in seconds.
 type mixResult struct {
-	Wait, Completion map[string]float64 // by the job's name; wait is until the first task runs
+	Wait, Completion map[string]float64 // by the job's name; wait is the time until the first task runs
 	Makespan         float64
-	Again            int                // attempts of applications beyond the first of each
-	Jobs             string             // of the mix, as it was
+	Again            int                // application attempts beyond the first of each
+	Jobs             string             // of the mix at that time
 	Deeds            map[string]float64 `json:",omitempty"` // what was done to running containers, and how often; none under the stock ResourceManager
-	Program          string             `json:",omitempty"` // what heddle program it was, by its SHA-256; none under the stock ResourceManager
+	Program          string             `json:",omitempty"` // the SHA-256 of the heddle program; none under the stock ResourceManager
 }
 
-// A shelf is the folder that runs are kept in. All runs of heddle there are of one program.
+// A shelf is the folder that keeps runs. All of its runs of Heddle are of the same program.
 type shelf struct {
 	dir     string
 	program string // "" until one is known
 }
 
-// same fails where a run is of another heddle program than those before it.
+// same fails if a run is of another heddle program than earlier runs.
 func (k *shelf) same(r mixResult) error {
 	if k.program == "" {
 		k.program = r.Program
@@ -133,7 +134,7 @@ func (k *shelf) same(r mixResult) error {
 
 func (k *shelf) file(t turn) string { return filepath.Join(k.dir, t.name()+".json") }
 
-// read returns a kept run; its error is os.ErrNotExist where there is none.
+// read returns a kept run; its error is os.ErrNotExist if there is none.
 func (k *shelf) read(t turn) (r mixResult, err error) {
 	text, err := os.ReadFile(k.file(t))
 	if err != nil {
@@ -148,7 +149,7 @@ func (k *shelf) read(t turn) (r mixResult, err error) {
 	return r, k.same(r)
 }
 
-// write keeps a run: whole, or not at all.
+// write keeps a run: completely or not at all.
 func (k *shelf) write(t turn, r mixResult) error {
 	r.Jobs = t.jobs()
 	if err := k.same(r); err != nil {
@@ -167,7 +168,7 @@ func (k *shelf) write(t turn, r mixResult) error {
 	return os.Rename(k.file(t)+".part", k.file(t))
 }
 
-// failed keeps that a run was given up, and why.
+// failed records that a run was abandoned, and why.
 func (k *shelf) failed(t turn, why error) error {
 	if err := os.MkdirAll(filepath.Dir(k.file(t)), 0o755); err != nil {
 		return err
@@ -180,7 +181,7 @@ func (k *shelf) failed(t turn, why error) error {
 	return errors.Join(err, f.Close())
 }
 
-// failures is how often a run was given up.
+// failures returns how often a run was abandoned.
 func (k *shelf) failures(t turn) (int, error) {
 	text, err := os.ReadFile(k.file(t) + ".failed")
 	if errors.Is(err, os.ErrNotExist) {
@@ -189,7 +190,7 @@ func (k *shelf) failures(t turn) (int, error) {
 	return strings.Count(string(text), "\n"), err
 }
 
-// missing are those of the turns that are not kept, and have not failed too often.
+// missing returns the turns that have no kept run and have not failed too often.
 func (k *shelf) missing(all []turn) (left []turn, err error) {
 	for _, t := range all {
 		_, err := k.read(t)
@@ -210,14 +211,14 @@ func (k *shelf) missing(all []turn) (left []turn, err error) {
 	return left, nil
 }
 
-// program names a heddle program by what it holds.
+// program identifies a heddle program by its content.
 func program(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
-// runMixes makes the runs of mixes that are not kept, and writes the tables once there are all of them. After one that
-// failed it goes on with a new testbed.
+// runMixes makes the runs of mixes that are not kept, and writes the tables once all runs are there. After a failed run
+// it continues with a new testbed.
 func runMixes(ctx context.Context, s settings, out io.Writer) error {
 	k := &shelf{dir: s.dir}
 	if s.binary != "" {
@@ -253,10 +254,11 @@ func runMixes(ctx context.Context, s settings, out io.Writer) error {
 	}
 }
 
-// errFailed says that a run failed, and that it is noted.
+// errFailed says that a run failed and that this was recorded.
 var errFailed = errors.New("a run failed")
 
-// run makes and keeps runs, one after the other, until one fails. It returns how many it made, that one included.
+// run makes and keeps runs, one after the other, until one fails. It returns how many it made, including the failed
+// one.
 func (k *shelf) run(ctx context.Context, b *hadoop.Testbed, s settings, list []turn) (int, error) {
 	for i, t := range list {
 		r, err := s.turn(ctx, b, t)
@@ -275,7 +277,7 @@ func (k *shelf) run(ctx context.Context, b *hadoop.Testbed, s settings, list []t
 	return len(list), nil
 }
 
-// turn makes one run under a ResourceManager of its own.
+// turn makes one run under its own ResourceManager.
 func (s settings) turn(ctx context.Context, b *hadoop.Testbed, t turn) (r mixResult, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, errEndless)
 	defer cancel()
@@ -321,7 +323,7 @@ func (s settings) turn(ctx context.Context, b *hadoop.Testbed, t turn) (r mixRes
 	return r, err
 }
 
-// tables writes what each mix came to, from the runs that are kept.
+// tables writes the results of each mix from the kept runs.
 func (k *shelf) tables(s settings, out io.Writer) error {
 	for _, m := range s.chosen() {
 		var arms []arm

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// asked is two rounds of one mix under one scheduler of the stock ResourceManager and one of heddle's.
+// asked returns settings for two rounds of one mix under one scheduler of the stock ResourceManager and one of
+// Heddle's.
 func asked(dir string) settings {
 	return settings{mixRuns: 2, only: "coupling", stock: "fair", profiles: "heddle", dir: dir}
 }
@@ -23,7 +24,7 @@ func named(list []turn) string {
 	return strings.Join(names, " ")
 }
 
-// Turns alternate, and those that are kept are not made again.
+// Turns alternate, and kept ones are not repeated.
 func TestMeasurementGoesOn(t *testing.T) {
 	s := asked(t.TempDir())
 	k := &shelf{dir: s.dir}
@@ -44,7 +45,8 @@ func TestMeasurementGoesOn(t *testing.T) {
 	}
 }
 
-// Runs of two heddle programs are no set: neither is one kept beside the other, nor are those there taken for one's own.
+// Runs of two heddle programs do not belong together: neither is one kept beside the other, nor are existing ones
+// mistaken for one's own.
 func TestOneProgram(t *testing.T) {
 	s := asked(t.TempDir())
 	k := &shelf{dir: s.dir}
@@ -59,7 +61,7 @@ func TestOneProgram(t *testing.T) {
 	}
 }
 
-// Runs of a mix that has changed since are not taken for runs of the one there is.
+// Runs of a mix that has changed since are not mistaken for runs of the current one.
 func TestMixThatChanged(t *testing.T) {
 	s := asked(t.TempDir())
 	k := &shelf{dir: s.dir}
@@ -73,7 +75,7 @@ func TestMixThatChanged(t *testing.T) {
 	}
 }
 
-// Each job of a mix has a name of its own, and one of Spark a program that is here.
+// Each job of a mix has its own name, and each Spark job a program that is here.
 func TestJobsOfMixes(t *testing.T) {
 	for _, m := range mixes() {
 		seen := map[string]bool{}
@@ -93,7 +95,7 @@ func TestJobsOfMixes(t *testing.T) {
 	}
 }
 
-// Without control groups a mix that shares few processors does not run.
+// Without control groups, a mix that shares few processors does not run.
 func TestMixThatNeedsGroups(t *testing.T) {
 	s := settings{mixRuns: 1, only: "mrorchestrator", stock: "fair"}
 	if got := len(s.turns()); got != 0 {
@@ -105,7 +107,7 @@ func TestMixThatNeedsGroups(t *testing.T) {
 	}
 }
 
-// Under which schedulers a mix runs is its own matter, unless the command line says it.
+// A mix defines the schedulers it runs under, unless the command line does.
 func TestArms(t *testing.T) {
 	for _, m := range mixes() {
 		s := settings{mixRuns: 1, only: m.name, stock: "capacity,fair", groups: true}
@@ -124,7 +126,8 @@ func TestArms(t *testing.T) {
 	}
 }
 
-// A name says which profile it is, with what change, and whether there are agents; where there cannot be any, those arms are left out.
+// A name gives the profile, its change, and whether there are agents. If there cannot be agents, those arms are left
+// out.
 func TestNamesOfProfiles(t *testing.T) {
 	s := settings{mixRuns: 1, only: "coupling", profiles: "heddle,heddle+agent,ikayak-suspend+agent", groups: true}
 	if got, want := named(s.turns()), "heddle-heddle-1 heddle-heddle+agent-1 heddle-ikayak-suspend+agent-1"; got != want {
@@ -143,7 +146,7 @@ func TestNamesOfProfiles(t *testing.T) {
 	}
 }
 
-// A run that fails is made again, and left out when it failed too often.
+// A failed run is repeated, and left out once it has failed too often.
 func TestRunThatFails(t *testing.T) {
 	s := asked(t.TempDir())
 	k := &shelf{dir: s.dir}
@@ -174,14 +177,14 @@ func TestRunThatFails(t *testing.T) {
 	}
 }
 
-// result is a run of the mix coupling in which everything takes a multiple of x.
+// result returns a run of the mix coupling in which everything takes a multiple of x.
 func result(x float64) mixResult {
 	waits := map[string]float64{"small-1": x, "small-2": 3 * x, "large-1": 2 * x, "large-2": 4 * x}
 	return mixResult{Wait: waits, Completion: map[string]float64{"small-1": 5 * x, "small-2": 5 * x, "large-1": 7 * x, "large-2": 9 * x}, Makespan: 10 * x}
 }
 
-// The tables have the medians over runs of the mean over the jobs of a class, and what is held against the better stock
-// scheduler; what is worse than that comes first.
+// The tables have the medians over runs of the mean over the jobs of a class, compared with the better stock scheduler;
+// what is worse than that comes first.
 func TestTables(t *testing.T) {
 	s := asked(t.TempDir())
 	s.stock = "capacity,fair"

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// stamp is the time at the beginning of a line of the log.
+// stamp is the format of the time at the beginning of a log line.
 const stamp = "2006-01-02 15:04:05,000"
 
-// The lines of the log that tell of an application, with their time and its number.
+// The log lines about an application, with their time and its number.
 var (
 	submitted = regexp.MustCompile(`^(\S+ \S+) INFO RMAuditLogger: .*OPERATION=Submit Application Request\t.*RESULT=SUCCESS\tAPPID=application_\d+_(\d+)\b`)
 	leaves    = regexp.MustCompile(`^(\S+ \S+) INFO AMSimulator: Application application_\d+_(\d+) is shutting down`)
 	ended     = regexp.MustCompile(`^(\S+ \S+) INFO RMAppImpl: application_\d+_(\d+) State change from \S+ to \S+ on event = (?:ATTEMPT_UNREGISTERED|ATTEMPT_FAILED|ATTEMPT_KILLED|APP_REJECTED|KILL)$`)
-	gaveUp    = regexp.MustCompile(`ERROR (?:AMRunner|TaskRunner): (.*)`) // a job that is not read, or not taken
+	gaveUp    = regexp.MustCompile(`ERROR (?:AMRunner|TaskRunner): (.*)`) // a job that is not read or not accepted
 )
 
-// A reader takes from the log when each job was submitted and when its master unregistered.
+// A reader reads from the log when each job was submitted and when its master unregistered.
 //
-// A simulated master first gives its container back and then unregisters. Where its node beats in between, the
-// ResourceManager takes it for failed, which comes to the same: all of the job has run.
+// A simulated master first gives its container back and then unregisters. If its node's heartbeat comes in between, the
+// ResourceManager considers it failed, which makes no difference: all of the job has run.
 type reader struct {
 	begin, leave, end []time.Time // by job
 	left              int         // jobs that have not ended
@@ -33,7 +33,7 @@ func newReader(jobs int) *reader {
 	return &reader{begin: make([]time.Time, jobs), leave: make([]time.Time, jobs), end: make([]time.Time, jobs), left: jobs}
 }
 
-// line takes a line of the log and reports whether every job has ended. It is an error that a job ended before its
+// line reads a line of the log and reports whether every job has ended. It returns an error if a job ended before its
 // master had seen all of it, or never began.
 func (r *reader) line(text string) (enough bool, err error) {
 	if m := submitted.FindStringSubmatch(text); m != nil {
@@ -58,7 +58,7 @@ func (r *reader) line(text string) (enough bool, err error) {
 	return false, nil
 }
 
-// note keeps the time of a line for the job that it is about.
+// note records the time of a line for its job.
 func note(of []time.Time, m []string) (job int, err error) {
 	at, err := time.Parse(stamp, m[1])
 	if err != nil {
@@ -75,7 +75,7 @@ func note(of []time.Time, m []string) (job int, err error) {
 	return n - 1, nil
 }
 
-// write writes a row a job: its number, when it was submitted after the first, and its completion time, both in
+// write writes one row per job: its number, its submission time after the first job's, and its completion time, both in
 // seconds.
 func (r *reader) write(file string) error {
 	var out bytes.Buffer

@@ -1,6 +1,6 @@
-// Command recordsls records what Hadoop's own CapacityScheduler or FairScheduler does with a workload, for
-// comparison with ours: it runs the Scheduler Load Simulator on it, in wall-clock time, and writes when each
-// job was submitted and how long it took.
+// Command recordsls records what Hadoop's own CapacityScheduler or FairScheduler does with a workload, for comparison
+// with ours: it runs the Scheduler Load Simulator on the workload in wall-clock time, and writes when each job was
+// submitted and how long it took.
 //
 //	go run ./test/hadoop/recordsls [-profile P] DIR
 //
@@ -22,9 +22,9 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// settings is what the command line says.
+// settings are the settings of the command line.
 type settings struct {
-	dir     string // of the workload, and of what is recorded
+	dir     string // of the workload and of the recording
 	profile string
 	nodes   string
 	within  time.Duration
@@ -52,7 +52,7 @@ func main() {
 	}
 }
 
-// complete checks the settings and fills in what they leave open.
+// complete checks the settings and fills in defaults.
 func (s *settings) complete(args []string) error {
 	if len(args) != 1 {
 		return errors.New("name one folder that holds jobs.json and a scheduler's configuration")
@@ -86,7 +86,7 @@ func (s *settings) complete(args []string) error {
 	}
 }
 
-// record runs the workload and writes what came of it.
+// record runs the workload and writes the result.
 func record(ctx context.Context, s settings) error {
 	cache, err := hadoop.OpenCache()
 	if err != nil {
@@ -122,7 +122,7 @@ func record(ctx context.Context, s settings) error {
 	return os.RemoveAll(run)
 }
 
-// out is the first file that no earlier run has written.
+// out returns the first file name that no earlier run has used.
 func (s *settings) out() string {
 	for n := 0; ; n++ {
 		name := s.profile + ".csv"

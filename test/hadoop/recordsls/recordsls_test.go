@@ -43,8 +43,8 @@ func TestTracesThatAreRefused(t *testing.T) {
 	}
 }
 
-// What the simulator of Hadoop 3.4.2 writes of two applications, of which the second ends first: its node beats
-// between the end of its master and its unregistration.
+// The log of the simulator of Hadoop 3.4.2 for two applications. The second ends first: its node's heartbeat comes
+// between the end of its master and the master's unregistration.
 const log = `2026-11-22 21:36:28,226 INFO RMAppImpl: Storing application with id application_1_0001
 2026-11-22 21:36:28,227 INFO RMAuditLogger: USER=bob	OPERATION=Submit Application Request	TARGET=ClientRMService	RESULT=SUCCESS	APPID=application_1_0001	CALLERCONTEXT=CLI	QUEUENAME=root.a
 2026-11-22 21:36:28,232 INFO RMAppImpl: application_1_0001 State change from NEW to NEW_SAVING on event = START

@@ -10,12 +10,12 @@ import (
 	"strconv"
 )
 
-// apart is the least time between two submissions, in milliseconds: application N is job N only if nothing can
-// bring them into another order.
+// apart is the least time between two submissions, in milliseconds: application N is job N only if nothing can change
+// their order.
 const apart = 100
 
-// readTrace reads a trace of the load simulator and returns the number of jobs, and the trace as the simulator
-// reads it: with every value a string, jobs in order of submission.
+// readTrace reads a trace of the load simulator. It returns the number of jobs, and the trace in the form that the
+// simulator reads: with every value a string, and jobs in order of submission.
 func readTrace(file string) (jobs int, trace []byte, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -50,7 +50,7 @@ func readTrace(file string) (jobs int, trace []byte, err error) {
 	return jobs, out.Bytes(), nil
 }
 
-// asStrings returns a value of JSON with all that is neither list nor object turned into strings.
+// asStrings returns a JSON value in which everything except lists and objects is a string.
 func asStrings(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

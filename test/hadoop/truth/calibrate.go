@@ -16,7 +16,8 @@ import (
 	"heddle/workload"
 )
 
-// calibrationJobs run one after the other, each alone on the testbed. Their names say what is taken from them.
+// calibrationJobs returns the jobs that run one after the other, each alone on the testbed. Their names say what is
+// derived from them.
 func calibrationJobs() []mixJob {
 	const sleep = "sleep -r 1 -mt 1 -rt 1 -m "
 	const one, four = " --num-executors 1 pi.py 4", " --num-executors 4 pi.py 4"
@@ -41,26 +42,26 @@ func (j mixJob) label() string { return j.name }
 
 // A phase is a part of a job's life in which the machine did nothing else.
 type phase struct {
-	CPU     float64 // core-seconds of the whole machine, less what it does when it is idle
+	CPU     float64 // core-seconds of the whole machine, less its idle load
 	Busy    float64 // seconds in which more than a fifth of a core was busy
 	Elapsed float64 // seconds
 }
 
-// An alone is one job that ran alone.
+// An alone is the measurement of one job that ran alone.
 type alone struct {
 	Name                              string
 	Client, Start, Work, Leave, After phase   // until submission, Ready, the last task's end, the application's, 6 s later
-	Late                              phase   // from 4 s after the first map's start to its end: what one that sleeps for 8 s does then
-	Counters                          float64 // core-seconds that its tasks' counters state
+	Late                              phase   // from 4 s after the first map's start to its end: what a map that sleeps for 8 s does then
+	Counters                          float64 // core-seconds according to its tasks' counters
 }
 
 const (
 	sampleEvery = 50 * time.Millisecond
-	afterwards  = 6 * time.Second // which is what the end of a job is seen to cost after it
-	ticks       = 100.0           // of /proc/stat in a second: USER_HZ, the same on every Linux
+	afterwards  = 6 * time.Second // the end of a job is seen to cost processor time for that long
+	ticks       = 100.0           // of /proc/stat per second: USER_HZ, the same on every Linux
 )
 
-// A sample is what the machine's processors had done by a time.
+// A sample is how much the machine's processors had done by a time.
 type sample struct {
 	at   time.Time
 	busy float64 // core-seconds since the machine started
@@ -93,7 +94,7 @@ func startSampler() *sampler {
 	return s
 }
 
-// readStat adds up what the first line of /proc/stat has of the time that processors were not idle.
+// readStat adds up the non-idle processor time in the first line of /proc/stat.
 func readStat() (sample, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -106,7 +107,7 @@ func readStat() (sample, error) {
 	return sample{time.Now(), (user + nice + system + irq + softirq + steal) / ticks}, nil
 }
 
-// between is what the machine did between two times.
+// between returns what the machine did between two times.
 func (s *sampler) between(from, to time.Time) (p phase) {
 	p.Elapsed = to.Sub(from).Seconds()
 	for i := 1; i < len(s.list); i++ {
@@ -167,7 +168,7 @@ func (s *settings) calibrate(ctx context.Context) (err error) {
 	return writeAlone(s.out, samples.idle, all)
 }
 
-// run runs one job, and waits until nothing of it goes on.
+// run runs one job and waits until nothing of it is left running.
 func (s *sampler) run(ctx context.Context, b *hadoop.Testbed, j mixJob, folder string) (alone, error) {
 	began := time.Now()
 	client, err := j.start(ctx, b, folder)
@@ -190,7 +191,7 @@ func (s *sampler) run(ctx context.Context, b *hadoop.Testbed, j mixJob, folder s
 	if err != nil {
 		return alone{}, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // what is left there says nothing
+	defer func() { _ = os.RemoveAll(dir) }() // what is left there is of no use
 	m := measured{Name: j.name, App: app.ID}
 	if strings.HasPrefix(j.line, "spark") {
 		m.Name = "spark"
@@ -209,7 +210,7 @@ func (s *sampler) run(ctx context.Context, b *hadoop.Testbed, j mixJob, folder s
 	return s.alone(j.name, &w.Jobs[0], w.Began, began, time.UnixMilli(app.Started), ended), nil
 }
 
-// alone divides what a job cost by the times in its history.
+// alone divides a job's cost at the times in its history.
 func (s *sampler) alone(name string, j *workload.Job, zero heddle.Time, began, submitted, ended time.Time) alone {
 	at := func(t heddle.Time) time.Time { return time.Unix(0, int64(zero)+int64(t)) }
 	a := alone{Name: name}
@@ -245,7 +246,7 @@ func (s *sampler) alone(name string, j *workload.Job, zero heddle.Time, began, s
 	return a
 }
 
-// writeAlone writes what every job did in each phase of its life, and what follows for bed.go.
+// writeAlone writes what every job did in each phase of its life, and the resulting figures for bed.go.
 func writeAlone(out io.Writer, idle float64, all []alone) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "idle: %.3f cores. Core-seconds in so many busy of all seconds:\n", idle)
@@ -275,7 +276,7 @@ type cost struct {
 	cpu  float64
 }
 
-// costsOf are the core-seconds of bed.go, as far as the jobs that ran tell; what they do not tell is not a number.
+// costsOf returns the core-seconds of bed.go that the measured jobs determine; the others are NaN.
 func costsOf(all []alone) []cost {
 	mean := func(name string, of func(*alone) float64) float64 {
 		sum, n := 0.0, 0.0

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Half a core is busy for the first second and one and a half for the next; a tenth is idle's.
+// Half a core is busy in the first second and one and a half in the next; a tenth is the idle load.
 func TestPhase(t *testing.T) {
 	zero := time.Unix(100, 0)
 	s := &sampler{idle: 0.1, list: []sample{{zero, 5}, {zero.Add(time.Second), 5.5}, {zero.Add(2 * time.Second), 7}, {zero.Add(3 * time.Second), 7.1}}}
@@ -18,7 +18,8 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// One more map costs what nine maps took more than one, by eight, without what their counters say.
+// The cost of one more map is the difference between nine maps and one, divided by eight, without what their counters
+// say.
 func TestCostOfTask(t *testing.T) {
 	all := []alone{
 		{Name: "one", Work: phase{CPU: 4}, Counters: 0.5},

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// An outcome is one run of a mix beside what was predicted of it. Times are in seconds.
+// An outcome is one run of a mix and its prediction. Times are in seconds.
 type outcome struct {
 	Arm  string
 	Jobs []jobOutcome
@@ -25,17 +25,17 @@ type jobOutcome struct {
 	Own  forecast // from the histories of the same run
 }
 
-// within reports whether a measured value lies where 90 % of the simulated ones do.
+// within reports whether a measured value is in the range of 90 % of the simulated ones.
 func within(got, least, most float64) bool { return least <= got && got <= most }
 
-// figures are what schedulers are ordered by.
+// figures are the values by which schedulers are ordered.
 type figures struct {
 	MeanCompletion float64
 	SmallWait      float64 // mean over small jobs
 	Makespan       float64
 }
 
-// A verdict is everything about one mix.
+// A verdict is all results about one mix.
 type verdict struct {
 	Mix      string
 	About    string
@@ -44,10 +44,10 @@ type verdict struct {
 	Missing  []string // arms that were not measured
 }
 
-// offBy is by how much a prediction is off, as a part of what was measured.
+// offBy returns the error of a prediction, as a fraction of the measured value.
 func offBy(said, got float64) float64 { return math.Abs(said-got) / got }
 
-// report predicts every mix whose runs are kept and tells how well.
+// report predicts every mix whose runs are kept and says how well.
 func (s *settings) report(ctx context.Context) error {
 	var all []verdict
 	for _, m := range s.chosenMixes {
@@ -155,11 +155,11 @@ func (r *run) figures(jobs []prediction) figures {
 	return f
 }
 
-// fromBase and fromOwn are the two predictions of a job: from the histories of the base's run, and of the same run.
+// fromBase and fromOwn return the two predictions of a job: from the histories of the base's run, and of the same run.
 func fromBase(j *jobOutcome) *forecast { return &j.Said }
 func fromOwn(j *jobOutcome) *forecast  { return &j.Own }
 
-// errs are the errors of some outcomes: of waits, and of completions.
+// errs returns the errors of some outcomes, for waits and for completions.
 func errs(list []outcome, said func(*jobOutcome) *forecast) (waits, completions []float64) {
 	for i := range list {
 		for k := range list[i].Jobs {
@@ -171,7 +171,8 @@ func errs(list []outcome, said func(*jobOutcome) *forecast) (waits, completions 
 	return waits, completions
 }
 
-// covered counts the waits and the completions that lie where 90 % of the simulated ones do, of so many each.
+// covered counts the waits and the completions that are in the range of 90 % of the simulated ones; of is the number of
+// each.
 func covered(list []outcome, said func(*jobOutcome) *forecast) (waits, completions, of int) {
 	for i := range list {
 		for k := range list[i].Jobs {
@@ -188,8 +189,8 @@ func covered(list []outcome, said func(*jobOutcome) *forecast) (waits, completio
 	return waits, completions, of
 }
 
-// quantile is the value below which a part of the values lie, by the nearest rank; for a half the mean of the two
-// in the middle.
+// quantile returns the value below which a fraction of the values lies, by the nearest rank; for a half, the mean of
+// the two middle values.
 func quantile(values []float64, part float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -202,12 +203,12 @@ func quantile(values []float64, part float64) float64 {
 	return sorted[min(n-1, int(math.Ceil(part*float64(n)))-1)]
 }
 
-// same is how far apart two measured figures must be, as a part, to have an order: real runs of one mix under one
+// same is how far apart, as a fraction, two measured figures must be to have an order: real runs of one mix under one
 // scheduler differ by that much.
 const same = 0.05
 
-// ordered counts the pairs of arms whose figures were measured apart, and those of them that are predicted in the
-// right order.
+// ordered counts the pairs of arms whose measured figures are apart, and those of them that are predicted in the right
+// order.
 func ordered(list []outcome, of func(*figures) float64) (right, pairs int) {
 	for i := range list {
 		for k := range i {

@@ -20,7 +20,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// The second arm is measured slower and predicted faster than the first, the third too near to it to count.
+// The second arm is measured slower and predicted faster than the first; the third is too near the first to count.
 func TestOrder(t *testing.T) {
 	list := []outcome{
 		{Got: figures{Makespan: 100}, Said: figures{Makespan: 90}},
@@ -50,7 +50,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Both mixes are right in the middle; one of the second's three jobs is predicted twice as long as it was.
+// Both mixes have a good median; one of the second mix's three jobs is predicted to take twice as long as it did.
 func TestVerdict(t *testing.T) {
 	job := func(got, said float64) jobOutcome {
 		return jobOutcome{Got: prediction{1, got}, Said: forecast{prediction: prediction{1, said}}}

@@ -1,9 +1,9 @@
-// Command truth holds the simulator against real Hadoop and Spark: it runs mixes of jobs on the testbed under the
-// stock ResourceManager and under heddle rm, simulates the same submissions from the job histories of one of
-// those runs, and says how far what was predicted is from what was measured.
+// Command truth compares the simulator with real Hadoop and Spark: it runs mixes of jobs on the testbed under the stock
+// ResourceManager and under heddle rm, simulates the same submissions from the job histories of one of those runs, and
+// says how far the predictions are from the measurements.
 //
-// Runs are kept as files, so that a measurement goes on where it stopped. Nothing is fitted: what the simulator is
-// told beside the histories was measured apart from the mixes, which -calibrate does again.
+// Runs are kept as files, so that a measurement continues where it stopped. Nothing is fitted: what the simulator is
+// told in addition to the histories was measured separately from the mixes; -calibrate repeats that.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// settings is what the command line says.
+// settings are the settings of the command line.
 type settings struct {
 	dir         string
 	mixes, arms string
@@ -39,7 +39,7 @@ type settings struct {
 	log         *slog.Logger
 	out         io.Writer
 
-	// What the lists name.
+	// What the lists select.
 	chosenMixes []mix
 	chosenArms  []arm
 	chosenJobs  []mixJob
@@ -86,7 +86,7 @@ func truth(ctx context.Context, s *settings) error {
 	return s.report(ctx)
 }
 
-// check refuses what would only be found out an hour later.
+// check refuses settings whose errors would otherwise appear only an hour later.
 func (s *settings) check() (err error) {
 	if s.chosenMixes, err = choose("-mixes", s.mixes, mixes()); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *settings) check() (err error) {
 	return nil
 }
 
-// named is what a list on the command line chooses from.
+// named is an item that a list on the command line can choose.
 type named interface{ label() string }
 
 func names[T named](all []T) []string {
@@ -132,7 +132,7 @@ func names[T named](all []T) []string {
 	return out
 }
 
-// choose returns those of all that a list names, in the order of all; an empty list names every one.
+// choose returns the items of all that a list names, in the order of all; an empty list names every one.
 func choose[T named](flag, list string, all []T) ([]T, error) {
 	if list == "" {
 		return all, nil
@@ -146,7 +146,7 @@ func choose[T named](flag, list string, all []T) ([]T, error) {
 	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !slices.Contains(wanted, x.label()) }), nil
 }
 
-// runDir is where a run of a mix under an arm is kept.
+// runDir returns the folder of a run of a mix under an arm.
 func (s *settings) runDir(m mix, a arm) string { return filepath.Join(s.dir, m.name, a.name) }
 
 // measure makes the runs that are not kept yet.

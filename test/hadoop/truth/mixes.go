@@ -13,7 +13,7 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// A mix is a set of jobs that come at given times.
+// A mix is a set of jobs that arrive at given times.
 type mix struct {
 	name  string
 	about string
@@ -22,8 +22,8 @@ type mix struct {
 
 func (m mix) label() string { return m.name }
 
-// A mixJob is a job of a mix. Its line begins with sleep, with spark or spark-cluster (its options and
-// the file of a Python example of Spark's follow), or is a MapReduce example; OUT stands for a folder of its own.
+// A mixJob is a job of a mix. Its line begins with sleep, or with spark or spark-cluster, followed by its options and
+// the file of one of Spark's Python examples, or is a MapReduce example. OUT stands for a folder of its own.
 type mixJob struct {
 	at   time.Duration
 	name string // large-…, small-… or spark-…
@@ -33,7 +33,7 @@ type mixJob struct {
 // small reports whether a job is one of the mix's small ones.
 func small(name string) bool { return strings.HasPrefix(name, "small") }
 
-// isSpark reports whether a job is one of Spark's.
+// isSpark reports whether a job is a Spark job.
 func isSpark(name string) bool { return strings.HasPrefix(name, "spark") }
 
 func mixes() []mix {
@@ -68,10 +68,10 @@ func mixes() []mix {
 	}
 }
 
-// The text that is counted.
+// The text to count.
 const largeText, smallText = "/text/large", "/text/small"
 
-// putText writes the text: files that grow evenly from 1 MB to 14, of words with Zipf's distribution.
+// putText writes the text: files that grow evenly from 1 MB to 14 MB, with words in Zipf's distribution.
 func putText(ctx context.Context, b *hadoop.Testbed) error {
 	const large, small, most = 12, 2, 14 << 20
 	for f := range large + small {
@@ -94,10 +94,10 @@ func putText(ctx context.Context, b *hadoop.Testbed) error {
 	return nil
 }
 
-// vocabulary is how many different words there are.
+// vocabulary is the number of different words.
 const vocabulary = 50_000
 
-// start begins a job; folder is where it may write.
+// start starts a job; folder is where it may write.
 func (j mixJob) start(ctx context.Context, b *hadoop.Testbed, folder string) (*hadoop.Run, error) {
 	words := strings.Fields(strings.ReplaceAll(j.line, "OUT", folder))
 	switch words[0] {
@@ -136,10 +136,10 @@ func arms() []arm {
 	}
 }
 
-// options are those of the testbed's ResourceManager.
+// options returns the options of the testbed's ResourceManager.
 func (a arm) options(binary string) hadoop.Options {
 	o := hadoop.Options{RM: a.rm, Profile: a.profile, Binary: binary}
-	if a.profile == "fair" { // which grants memory in steps of 1024 MiB otherwise
+	if a.profile == "fair" { // it would grant memory in steps of 1024 MiB
 		o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "256"}
 	}
 	return o

@@ -19,13 +19,13 @@ import (
 	"heddle/workload"
 )
 
-// A past is what the simulator is told of a run: the jobs with their durations, what their tasks consist of.
+// A past is what the simulator is told about a run: the jobs with their durations and the parts of their tasks.
 type past struct {
 	work  *workload.Workload
 	parts []sim.JobParts
 }
 
-// readPast reads what a run left and works out what its tasks consist of.
+// readPast reads what a run left and works out the parts of its tasks.
 func readPast(dir string, r *run, c *bed) (*past, error) {
 	w, err := readJobs(dir, r)
 	if err != nil {
@@ -34,7 +34,7 @@ func readPast(dir string, r *run, c *bed) (*past, error) {
 	return &past{w, sim.Parts(w, &c.Costs, append(r.loads(c), r.firsts(c)...))}, nil
 }
 
-// readJobs reads the histories that a run left. The jobs stand in the order of the mix.
+// readJobs reads the histories that a run left. The jobs are in the order of the mix.
 func readJobs(dir string, r *run) (*workload.Workload, error) {
 	w := &workload.Workload{Name: r.Mix, Format: "jhist"}
 	for _, format := range r.formats() {
@@ -66,7 +66,7 @@ func readJobs(dir string, r *run) (*workload.Workload, error) {
 	return w, nil
 }
 
-// formats are those of the histories that a run left.
+// formats returns the formats of the histories that a run left.
 func (r *run) formats() (out []string) {
 	for i := range r.Jobs {
 		format := "jhist"
@@ -80,7 +80,7 @@ func (r *run) formats() (out []string) {
 	return out
 }
 
-// start is when the first job of a run was submitted: the simulation's time 0.
+// start returns when the first job of a run was submitted: time 0 of the simulation.
 func (r *run) start() heddle.Time {
 	first := r.Jobs[0].Submit
 	for i := range r.Jobs {
@@ -93,8 +93,8 @@ func (r *run) at(ms int64) heddle.Time {
 	return heddle.Time(ms)*heddle.Time(heddle.Millisecond) - r.start()
 }
 
-// loads are what the clients of a run's jobs computed until they had submitted, of those that began after the first
-// submission, and what the daemons computed for the first application beside what they do for every one.
+// loads returns the computing of the clients that began after the first submission, until they had submitted their
+// jobs, and what the daemons computed for the first application in addition to what they do for every one.
 func (r *run) loads(c *bed) []sim.Load {
 	out := []sim.Load{{Cost: c.Daemons}}
 	for i := range r.Jobs {
@@ -113,8 +113,8 @@ func (r *run) loads(c *bed) []sim.Load {
 	return out
 }
 
-// firsts are what the nodes of a run computed for their first processes: one began with the first master, and the
-// others are taken to have with the first tasks.
+// firsts returns what the nodes of a run computed for their first processes: one node began with the first master, and
+// the others are assumed to have begun with the first tasks.
 func (r *run) firsts(c *bed) []sim.Load {
 	first := r.at(r.Jobs[0].First)
 	for i := range r.Jobs {
@@ -127,7 +127,7 @@ func (r *run) firsts(c *bed) []sim.Load {
 	return out
 }
 
-// line is what a job of the run is started with.
+// line returns the line that starts a job of the run.
 func (r *run) line(i int) string {
 	for _, m := range mixes() {
 		if m.name == r.Mix {
@@ -137,18 +137,18 @@ func (r *run) line(i int) string {
 	return ""
 }
 
-// A prediction is what the simulator says of one job, or what it got, in seconds.
+// A prediction is what the simulator predicts for one job, or what the job got, in seconds.
 type prediction struct{ Wait, Completion float64 }
 
-// A forecast is what the simulations say of one job: in the middle, and between which values 90 % of them lie.
+// A forecast is the simulations' result for one job: the median, and the range of 90 % of them.
 type forecast struct {
 	prediction
 	Least, Most prediction
 }
 
-// simulate predicts a run under an arm from the past of another. When the jobs were submitted and where their input lay
-// is taken from the run itself: clients start on the same cores, and when they are through is not the scheduler's doing
-// alone, and the file system chooses anew in each testbed.
+// simulate predicts a run under an arm from the past of another. It takes the submission times of jobs and the location
+// of their input from the run itself: clients start on the same cores, and when they are done does not depend on the
+// scheduler alone; and the file system chooses anew in each testbed.
 func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r *run, a arm) ([]forecast, error) {
 	h, err := conf.ReadDir(filepath.Join(dir, confDir))
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r 
 	return out, nil
 }
 
-// cluster is the testbed's.
+// cluster returns the nodes of the testbed.
 func cluster() []world.NodeSpec {
 	var out []world.NodeSpec
 	for n := range nodes {

@@ -13,31 +13,32 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// A run is what was measured of a mix under an arm.
+// A run is the measurement of a mix under an arm.
 type run struct {
 	Mix  string
 	Arm  string
-	Warm bool // the testbed had run jobs before, under another ResourceManager
+	Warm bool // the testbed had already run jobs under another ResourceManager
 	Jobs []measured
 }
 
-// measured is what one job got. Times are ms since 1970, by the ResourceManager's clock, which is everybody's here.
+// measured is the result of one job. Times are ms since 1970 by the ResourceManager's clock, which is everyone's clock
+// here.
 type measured struct {
 	Name     string
 	App      string
 	Began    int64 // when its client was started
 	Submit   int64
-	First    int64 // when its first task started; a Spark application's first executor registered
+	First    int64 // when its first task started; for Spark, when its first executor registered
 	Finished int64
 }
 
 const (
-	runFile    = "run.json"      // written last: a folder that has it is whole
+	runFile    = "run.json"      // written last: a folder that has it is complete
 	historyDir = "history"       // .jhist files with their _conf.xml, and Spark's event logs
-	confDir    = "conf"          // the configuration that held
+	confDir    = "conf"          // the configuration in effect
 	nodes      = 3               // NodeManagers
-	nodeMB     = 2048            // memory of each
-	nodeVcores = 8               // of each
+	nodeMB     = 2048            // memory per NodeManager
+	nodeVcores = 8               // per NodeManager
 	settle     = 4 * time.Second // after a start, before the first submission
 )
 
@@ -53,7 +54,7 @@ func readRun(dir string) (*run, error) {
 	return r, nil
 }
 
-// record runs a mix under arms, one after the other on one testbed, and keeps each run as it ends.
+// record runs a mix under arms, one after the other on one testbed, and keeps each run when it ends.
 func (s *settings) record(ctx context.Context, m mix, list []arm) (err error) {
 	cache, err := hadoop.OpenCache()
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *settings) record(ctx context.Context, m mix, list []arm) (err error) {
 	return nil
 }
 
-// bedOptions are those of the testbed that starts under an arm.
+// bedOptions returns the options of the testbed that starts under an arm.
 func (s *settings) bedOptions(cache hadoop.Cache, a arm) hadoop.Options {
 	o := a.options(s.binary)
 	o.Dir, o.Nodes, o.NodeMB, o.NodeVcores = filepath.Join(cache.Dir, "truth-testbed"), nodes, nodeMB, nodeVcores
@@ -150,7 +151,7 @@ func once(ctx context.Context, b *hadoop.Testbed, m mix, a arm) (*run, error) {
 	return r, nil
 }
 
-// history keeps what a job left, and finds its first task in it.
+// history keeps the history that a job left, and finds the job's first task in it.
 func (j *measured) history(ctx context.Context, b *hadoop.Testbed, dir string) error {
 	if isSpark(j.Name) {
 		events, err := b.SparkEvents(j.App)

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 )
 
-// writeTable writes everything for a terminal.
+// writeTable writes all results for a terminal.
 func writeTable(out io.Writer, all []verdict) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, v := range all {
@@ -101,7 +101,7 @@ differ was not measured. A pair of schedulers counts if the measured figures are
 
 `
 
-// aboutOwn stands above the errors by arm.
+// aboutOwn is the text above the errors by arm.
 const aboutOwn = `
 If a run is predicted from its own histories instead, what processes computed and how long tasks slept are that run's.
 The remaining error then comes from the simulation of the ResourceManager, of the masters and of how cores are shared,
@@ -109,7 +109,7 @@ and from chance. The difference between the two predictions comes from runs of t
 
 `
 
-// remains says what is known about the misses. Its figures are of the runs kept in November 2026.
+// remains says what is known about the misses. Its figures are from the runs kept in November 2026.
 const remains = `
 What is known of the misses, from the runs of November 2026, container by container:
 
@@ -132,10 +132,10 @@ What is known of the misses, from the runs of November 2026, container by contai
   simulation has processes share two cores as they start.
 `
 
-// The goal: how far off completions may be, in the middle and at the 95th percentile.
+// The goal: the error of completions in the median and at the 95th percentile.
 const goalMedian, goalMost = 0.10, 0.25
 
-// verdictOf says for which mixes the goal is met.
+// verdictOf says which mixes meet the goal.
 func verdictOf(all []verdict, list []outcome) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nThe goal is a median error of completions of at most %.0f %%, a 95th percentile of at most %.0f %%, and every pair in order.\n",
@@ -169,10 +169,10 @@ func verdictOf(all []verdict, list []outcome) string {
 	return b.String()
 }
 
-// listed is a list in words.
+// listed formats a list in words.
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
-// page is everything as Markdown.
+// page returns all results as Markdown.
 func page(all []verdict) []byte {
 	var b strings.Builder
 	b.WriteString(about)
@@ -228,7 +228,7 @@ func page(all []verdict) []byte {
 	return []byte(b.String())
 }
 
-// summary is how far off the predictions of some runs are, and which pairs of them are in order.
+// summary returns the errors of the predictions of some runs, and how many pairs of them are in order.
 func summary(list []outcome, pairs bool) []string {
 	cells := accuracy(list, fromBase)
 	for _, c := range criteria {
@@ -242,7 +242,7 @@ func summary(list []outcome, pairs bool) []string {
 	return cells
 }
 
-// accuracy is how far off one of the predictions is: the waits' errors, then those of the completions.
+// accuracy returns the errors of one of the predictions: first of waits, then of completions.
 func accuracy(list []outcome, said func(*jobOutcome) *forecast) (cells []string) {
 	waits, completions := errs(list, said)
 	w, c, of := covered(list, said)

@@ -1,5 +1,5 @@
-// Package guest holds the test that runs in the machine of test/vm alone: heddle node agent as a unit of systemd, as
-// docs/node-agent.md has it.
+// Package guest has the test that runs only in the machine of test/vm: heddle node agent as a systemd unit, as
+// described in docs/node-agent.md.
 package guest
 
 import (
@@ -33,7 +33,7 @@ const (
 	id2   = "container_1700000000000_0001_01_000003"
 )
 
-// nodeManager is one whose containers sleep. It writes down their processes as a NodeManager does.
+// nodeManager is a NodeManager whose containers sleep. It writes down their processes as a NodeManager does.
 const nodeManager = `for id in ` + id1 + ` ` + id2 + `; do
 	dir=` + local + `/nmPrivate/application_1700000000000_0001/$id
 	mkdir -p $dir
@@ -41,15 +41,15 @@ const nodeManager = `for id in ` + id1 + ` ` + id2 + `; do
 done
 wait`
 
-// An rm is the ResourceManager, as far as an agent sees it.
+// An rm is the ResourceManager as an agent sees it.
 type rm struct {
 	t     *testing.T
 	trust *trust.Authority
 
 	mu    sync.Mutex
 	wish  api.Wish
-	agent string   // it has the wish to itself; "" for whoever asks
-	last  api.Sync // what was said last
+	agent string   // the agent that the wish is for; "" for any
+	last  api.Sync // the last report
 }
 
 func (r *rm) join(w http.ResponseWriter, req *http.Request) {
@@ -62,7 +62,7 @@ func (r *rm) join(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		r.t.Error(err)
 	}
-	_ = json.NewEncoder(w).Encode(answer) // who asked is gone, or says so
+	_ = json.NewEncoder(w).Encode(answer) // the caller is gone, or reports the error
 }
 
 func (r *rm) sync(w http.ResponseWriter, req *http.Request) {
@@ -83,7 +83,7 @@ func (r *rm) sync(w http.ResponseWriter, req *http.Request) {
 	_ = json.NewEncoder(w).Encode(wish)
 }
 
-// want wants something of the agent that runs and of no other, and waits until it is done.
+// want sends wants to the running agent and no other, and waits until they are done.
 func (r *rm) want(wants ...api.Want) api.Sync {
 	r.t.Helper()
 	r.mu.Lock()
@@ -108,7 +108,7 @@ func (r *rm) want(wants ...api.Want) api.Sync {
 	return s
 }
 
-// within waits until something is so.
+// within waits until a condition is true.
 func within(t *testing.T, most time.Duration, what string, so func() bool) {
 	t.Helper()
 	began := time.Now()
@@ -139,7 +139,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// group reads a file of a container's group in the scope.
+// group returns the content of a file of a container's group in the scope.
 func group(id, file string) string {
 	text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup/heddle.slice", scope, id, file))
 	if err != nil {
@@ -148,7 +148,7 @@ func group(id, file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// reads wants that files of a container's group say something: name and text in turn.
+// reads checks that files of a container's group have the wanted content: name and text in turn.
 func reads(t *testing.T, id string, want ...string) {
 	t.Helper()
 	for pair := range slices.Chunk(want, 2) {
@@ -158,10 +158,10 @@ func reads(t *testing.T, id string, want ...string) {
 	}
 }
 
-// defaults are what a container has of which nobody wants anything.
+// defaults are the settings of a container for which nothing is wanted.
 var defaults = []string{"cpu.weight", "100", "cpu.idle", "0", "cpu.max", "max 100000", "memory.high", "max", "cgroup.freeze", "0"}
 
-// service returns the unit that the guide has.
+// service returns the unit in the guide.
 func service(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(*guide)
@@ -246,7 +246,7 @@ func TestUnit(t *testing.T) {
 	s := r.want(freeze, weigh)
 	check()
 
-	// Nothing but ExecStopPost is left.
+	// Only ExecStopPost is left.
 	write(t, "/run/systemd/system/"+unit+".d/once.conf", "[Service]\nRestart=no\n")
 	ctl(t, "daemon-reload")
 	killed("the agent and its warden were killed")
@@ -266,7 +266,7 @@ func TestUnit(t *testing.T) {
 	reads(t, id1, defaults...)
 	reads(t, id2, defaults...)
 
-	// Containers outlive the NodeManager's unit, and their groups go with them.
+	// Containers outlive the NodeManager's unit, and their groups disappear with them.
 	ctl(t, "start", unit)
 	r.want(freeze)
 	ctl(t, "stop", "nm")
