@@ -12,18 +12,18 @@ import (
 	"heddle/yarn/rpc"
 )
 
-// asAttacker is the variable that makes this program an attacker.
+// asAttacker is the environment variable that makes this program an attacker.
 const asAttacker = "HEDDLE_HOSTILE_ATTACKER"
 
-// A target is whom an attacker attacks, and how.
+// A target says what an attacker attacks, and how.
 type target struct {
 	ports
-	Master *rpc.Token // of a master that is the attacker's
+	Master *rpc.Token // of a master of the attacker
 	Attack string
 	For    time.Duration
 }
 
-// harm attacks the target that is read, and writes what became of it.
+// harm reads a target, attacks it, and writes the result.
 func harm(in io.Reader, out io.Writer) error {
 	at := &target{}
 	if err := json.NewDecoder(in).Decode(at); err != nil {
@@ -41,8 +41,8 @@ func harm(in io.Reader, out io.Writer) error {
 	return fmt.Errorf("there is no attack %q", at.Attack)
 }
 
-// attacked is what becomes of an attack from another process. An attacker has its own machine, where there is one: its process
-// gets less of this one than those who are honest. Where it does not get to it, it tries again.
+// attacked returns the result of an attack from another process. A real attacker has its own machine: so the attacker's
+// process gets less of this machine than honest callers do. If it gets no turn at all, it tries again.
 func (s *site) attacked(t *testing.T, name string) (n tally) {
 	t.Helper()
 	for range 20 {

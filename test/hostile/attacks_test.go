@@ -24,19 +24,19 @@ import (
 	"heddle/yarn/wire"
 )
 
-// piled is the attack whose submissions are taken.
+// piled is the name of the attack whose submissions are accepted.
 const piled = "submissions of 4 MiB by made-up users"
 
-// eve is the address of whoever means harm, where it is one.
+// eve is the address of an attacker that has a single one.
 const eve = "127.0.0.66"
 
-// An attack goes on until its context ends, and tells what became of it.
+// An attack goes on until its context ends, and returns its result.
 type attack struct {
 	name string
 	run  func(ctx context.Context, at *target) tally
 }
 
-// attacks are what a hostile client does to each port, some of them from many addresses.
+// attacks returns what a hostile client does to each port, in some cases from many addresses.
 func attacks() []attack {
 	return []attack{
 		{"15 MiB frames to nobody", nobody},
@@ -101,8 +101,8 @@ func attacks() []attack {
 	}
 }
 
-// nobody is what 16 connections with large frames cost those who are honest where the ResourceManager has nothing to do with
-// them: what one machine does for all of them is no fault of it.
+// nobody measures what 16 connections with large frames cost honest callers if the ResourceManager has nothing to do
+// with them: it is not to blame for what one machine does for all of them.
 func nobody(ctx context.Context, _ *target) (n tally) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -134,7 +134,7 @@ func nobody(ctx context.Context, _ *target) (n tally) {
 	})
 }
 
-// together runs f so many times at once.
+// together runs f count times concurrently.
 func together(count int, f func(i int) tally) (all tally) {
 	var mu sync.Mutex
 	var runs sync.WaitGroup
@@ -150,17 +150,17 @@ func together(count int, f func(i int) tally) (all tally) {
 	return all
 }
 
-// each dials every port.
+// each returns the addresses of all ports.
 func (m *ports) each() []string {
 	return []string{m.Client, m.Scheduler, m.Tracker, m.Admin, m.Web, m.Agents}
 }
 
-// open connects and says hello; its error is that the connection was refused, or that ctx has ended.
+// open connects and says hello; its error means that the connection was refused or that ctx has ended.
 func open(ctx context.Context, from, to, protocol string) (net.Conn, *bufio.Reader, error) {
 	return openAs(ctx, "eve", from, to, protocol)
 }
 
-// openAs is open as somebody.
+// openAs is open as a given user.
 func openAs(ctx context.Context, user, from, to, protocol string) (net.Conn, *bufio.Reader, error) {
 	c, err := dial(ctx, from, to)
 	if err != nil {
@@ -173,12 +173,12 @@ func openAs(ctx context.Context, user, from, to, protocol string) (net.Conn, *bu
 	return c, bufio.NewReader(c), nil
 }
 
-// flood calls a method on 16 connections, so many calls ahead of their answers.
+// flood calls a method on 16 connections, sending up to ahead calls before their answers.
 func flood(ctx context.Context, to, protocol, method string, q proto.Message, ahead int) tally {
 	return together(16, func(int) tally { return floodAs(ctx, "eve", to, protocol, method, q, ahead) })
 }
 
-// floodAs calls a method as somebody on one connection, so many calls ahead of their answers.
+// floodAs calls a method as a user on one connection, sending up to ahead calls before their answers.
 func floodAs(ctx context.Context, user, to, protocol, method string, q proto.Message, ahead int) (n tally) {
 	b := call(1, protocol, method, q)
 	for ctx.Err() == nil {
@@ -195,7 +195,7 @@ func floodAs(ctx context.Context, user, to, protocol, method string, q proto.Mes
 		}
 		for cut := n.Cut; ctx.Err() == nil && n.Cut == cut; {
 			if n.read(r, 1); n.Cut == cut {
-				_, _ = c.Write(b) // reading says whether it went
+				_, _ = c.Write(b) // the next read shows whether it was sent
 			}
 		}
 		_ = c.Close()
@@ -231,12 +231,12 @@ func lists(ctx context.Context, at *target, read bool) tally {
 	})
 }
 
-// emptyMessages is a submission's field with as many messages of nothing as there is room for.
+// emptyMessages returns a submission's field with as many empty messages as fit.
 func emptyMessages(bytesInAll int) []byte {
 	return bytes.Repeat([]byte{0x8a, 0x01, 0}, bytesInAll/3) // am_container_resource_request
 }
 
-// nested is a field in a field in a field.
+// nested returns fields nested in each other.
 func nested(bytesInAll int) []byte {
 	var b []byte
 	for len(b) < bytesInAll && len(b) < 30_000 {
@@ -250,21 +250,21 @@ func bombs(ctx context.Context, at *target, body []byte) tally {
 	return flood(ctx, at.Client, clientProtocol, "submitApplication", submission(body), 1)
 }
 
-// submission is one of a body.
+// submission returns a submission with a given body.
 func submission(body []byte) *wire.SubmitApplicationRequest {
 	c := &wire.ApplicationSubmissionContext{}
 	c.ProtoReflect().SetUnknown(body)
 	return &wire.SubmitApplicationRequest{ApplicationSubmissionContext: c}
 }
 
-// report is one of a node that nobody knows, with more in it.
+// report returns a report of an unknown node, with additional content.
 func report(more []byte) *wire.NodeHeartbeatRequest {
 	s := &wire.NodeStatus{NodeId: &wire.NodeId{Host: new("nowhere.example"), Port: new(int32(1))}}
 	s.ProtoReflect().SetUnknown(more)
 	return &wire.NodeHeartbeatRequest{NodeStatus: s}
 }
 
-// reports registers a NodeManager that is none, and has it report again as soon as it is answered.
+// reports registers a fake NodeManager, which reports again as soon as it is answered.
 func reports(ctx context.Context, at *target, i int) (n tally) {
 	c, r, err := open(ctx, eve, at.Tracker, trackerProtocol)
 	if err != nil {
@@ -283,7 +283,7 @@ func reports(ctx context.Context, at *target, i int) (n tally) {
 	return n
 }
 
-// strangers say hello where only masters are let in.
+// strangers say hello where only masters are admitted.
 func strangers(ctx context.Context, at *target) tally {
 	return together(64, func(int) (n tally) {
 		for ctx.Err() == nil {
@@ -301,7 +301,7 @@ func strangers(ctx context.Context, at *target) tally {
 	})
 }
 
-// floodHTTP asks for what is short on 64 connections.
+// floodHTTP asks for a short answer on 64 connections.
 func floodHTTP(ctx context.Context, at *target) tally {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DialContext: func(ctx context.Context, _, to string) (net.Conn, error) {
 		return dial(ctx, eve, to)
@@ -330,7 +330,7 @@ func floodHTTP(ctx context.Context, at *target) tally {
 	})
 }
 
-// squat registers NodeManagers that are none, 25,000 in all.
+// squat registers fake NodeManagers, 25,000 in all.
 func squat(ctx context.Context, at *target, from string) (n tally) {
 	c, r, err := open(ctx, from, at.Tracker, trackerProtocol)
 	if err != nil {
@@ -355,7 +355,7 @@ func squat(ctx context.Context, at *target, from string) (n tally) {
 	return n
 }
 
-// idle opens so many connections to each port, says the beginning of something there, and nothing more.
+// idle opens count connections to each port, sends the beginning of a message there, and nothing more.
 func idle(ctx context.Context, at *target, from string, count int, text []byte) tally {
 	return together(len(at.each()), func(i int) (n tally) {
 		for range count {
@@ -372,7 +372,7 @@ func idle(ctx context.Context, at *target, from string, count int, text []byte) 
 	})
 }
 
-// slowly writes a byte a second to each port, on 100 connections each.
+// slowly writes one byte per second to each port, on 100 connections each.
 func slowly(ctx context.Context, at *target) tally {
 	return together(len(at.each())*100, func(i int) (n tally) {
 		text := append(hello("eve", clientProtocol), call(1, clientProtocol, "getApplications", &wire.GetApplicationsRequest{})...)
@@ -397,7 +397,7 @@ func slowly(ctx context.Context, at *target) tally {
 	})
 }
 
-// frames sends a frame but for its last byte, on 100 connections.
+// frames sends a frame without its last byte, on 100 connections.
 func frames(ctx context.Context, at *target, b []byte) tally {
 	return together(100, func(i int) (n tally) {
 		c, _, err := open(ctx, eve, at.Client, clientProtocol)
@@ -413,7 +413,7 @@ func frames(ctx context.Context, at *target, b []byte) tally {
 	})
 }
 
-// rows has a master ask for containers in a million places, again and again.
+// rows lets a master ask for containers in a million places, again and again.
 func rows(ctx context.Context, at *target) (n tally) {
 	c, err := rpc.Dial(ctx, at.Scheduler, rpc.ClientOptions{Protocol: masterProtocol, Token: at.Master})
 	if err != nil {
@@ -421,7 +421,7 @@ func rows(ctx context.Context, at *target) (n tally) {
 		return n
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.Call(ctx, "registerApplicationMaster", &wire.RegisterApplicationMasterRequest{}, &wire.RegisterApplicationMasterResponse{}) // it may have done so before
+	_ = c.Call(ctx, "registerApplicationMaster", &wire.RegisterApplicationMasterRequest{}, &wire.RegisterApplicationMasterResponse{}) // it may have registered before
 	var b []byte
 	for i := range 1_000_000 {
 		place := binary.AppendUvarint(nil, uint64(i)|1<<21)
@@ -451,7 +451,7 @@ func rows(ctx context.Context, at *target) (n tally) {
 	return n
 }
 
-// slowHTTP sends requests a byte a second: half of them stop in their headers, half in their bodies.
+// slowHTTP sends requests at one byte per second: half of them stop in their headers, half in their bodies.
 func slowHTTP(ctx context.Context, at *target) tally {
 	return together(400, func(i int) (n tally) {
 		c, err := dial(ctx, fmt.Sprintf("127.0.0.%d", 66+i%4), at.Web)
@@ -494,7 +494,7 @@ func listsHTTP(ctx context.Context, at *target, read bool) tally {
 				continue
 			}
 			until(ctx, c)
-			_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: rm\r\nConnection: close\r\n\r\n") // reading says whether it went
+			_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: rm\r\nConnection: close\r\n\r\n") // the next read shows whether it was sent
 			if !read {
 				<-ctx.Done()
 				return n
@@ -517,7 +517,7 @@ func listsHTTP(ctx context.Context, at *target, read bool) tally {
 	})
 }
 
-// waiting makes a submission one of so many bytes that waits: no node is as large.
+// waiting makes a submission of that many bytes that waits: no node is large enough.
 func waiting(bytes int) func(*wire.ApplicationSubmissionContext) {
 	return func(q *wire.ApplicationSubmissionContext) {
 		q.Resource = hollow.Size(60)
@@ -525,7 +525,7 @@ func waiting(bytes int) func(*wire.ApplicationSubmissionContext) {
 	}
 }
 
-// pile submits applications that wait, each as long as may be, under ever new names.
+// pile submits waiting applications of the greatest allowed length, always under new names.
 func pile(ctx context.Context, at *target) (n tally) {
 	for i := 0; ctx.Err() == nil; i++ {
 		c, err := rpc.Dial(ctx, at.Client, rpc.ClientOptions{Protocol: clientProtocol, User: fmt.Sprint("eve", i)})
@@ -550,7 +550,7 @@ func pile(ctx context.Context, at *target) (n tally) {
 	return n
 }
 
-// changes submits applications by one user, as fast as they are taken.
+// changes submits applications by one user as fast as they are accepted.
 func changes(ctx context.Context, at *target) tally {
 	return together(16, func(int) (n tally) {
 		c, err := rpc.Dial(ctx, at.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "eve"})

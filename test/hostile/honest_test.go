@@ -25,7 +25,7 @@ import (
 	"heddle/yarn/wire"
 )
 
-// A site is those who use a ResourceManager as they should: nodes, a master, clients and whoever watches its health.
+// A site is the proper users of a ResourceManager: nodes, a master, clients and a monitor of its health.
 type site struct {
 	m       *manager
 	ctx     context.Context //nolint:containedctx // ends with the test
@@ -34,15 +34,15 @@ type site struct {
 	key     atomic.Pointer[token.Key]
 	runs    sync.WaitGroup
 
-	hostile *rpc.Token // of a master that is
+	hostile *rpc.Token // of a hostile master
 
 	mu    sync.Mutex
 	calls map[string]*calls
 	begun int
-	open  map[int]time.Time // when calls began that have not ended
+	open  map[int]time.Time // start times of calls that have not ended
 }
 
-// calls are those of one kind, since they were taken last.
+// calls are the calls of one kind since they were last taken.
 type calls struct {
 	took []time.Duration
 	errs []error
@@ -50,11 +50,11 @@ type calls struct {
 
 const (
 	nodes     = 20
-	every     = 50 * time.Millisecond // between the calls of a client, and of the master
-	honestEnd = 20 * time.Second      // for an honest call
+	every     = 50 * time.Millisecond // between calls of a client, and of the master
+	honestEnd = 20 * time.Second      // time limit of an honest call
 )
 
-// newSite starts all who are honest.
+// newSite starts all honest parties.
 func newSite(t *testing.T, m *manager) *site {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -86,7 +86,7 @@ func (s *site) connect(t *testing.T, addr string, o rpc.ClientOptions) *rpc.Clie
 	return conn
 }
 
-// begin has the master and the clients begin.
+// begin starts the master and the clients.
 func (s *site) begin(t *testing.T) {
 	t.Helper()
 	conn := s.connect(t, s.m.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "ann"})
@@ -114,7 +114,7 @@ func (s *site) begin(t *testing.T) {
 	})
 }
 
-// submit has an application taken in.
+// submit submits an application that is accepted.
 func (s *site) submit(t *testing.T, conn *rpc.Client) *wire.ApplicationId {
 	t.Helper()
 	id, err := submit(s.ctx, conn, nil)
@@ -122,7 +122,7 @@ func (s *site) submit(t *testing.T, conn *rpc.Client) *wire.ApplicationId {
 	return id
 }
 
-// submit submits an application, as change makes it.
+// submit submits an application, modified by change.
 func submit(ctx context.Context, conn *rpc.Client, change func(*wire.ApplicationSubmissionContext)) (*wire.ApplicationId, error) {
 	made := &wire.GetNewApplicationResponse{}
 	if err := conn.Call(ctx, "getNewApplication", &wire.GetNewApplicationRequest{}, made); err != nil {
@@ -138,7 +138,7 @@ func submit(ctx context.Context, conn *rpc.Client, change func(*wire.Application
 	return made.GetApplicationId(), conn.Call(ctx, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: q}, &wire.SubmitApplicationResponse{})
 }
 
-// token is that of the next master that a node is told to start.
+// token returns the token of the next master that a node is told to start.
 func (s *site) token(t *testing.T) *rpc.Token {
 	select {
 	case k := <-s.masters:
@@ -149,14 +149,14 @@ func (s *site) token(t *testing.T) *rpc.Token {
 	}
 }
 
-// again calls f again and again, and keeps how long it took.
+// again calls f repeatedly and records how long each call took.
 func (s *site) again(kind string, f func(context.Context) error) {
 	for s.sleep(every) {
 		s.once(kind, f)
 	}
 }
 
-// once calls f, and keeps how long it took, or why it failed.
+// once calls f and records how long it took, or why it failed.
 func (s *site) once(kind string, f func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(s.ctx, honestEnd)
 	defer cancel()
@@ -196,7 +196,7 @@ func (s *site) sleep(d time.Duration) bool {
 	}
 }
 
-// take returns the calls by kind, and begins anew.
+// take returns the calls by kind, and starts a new collection.
 func (s *site) take() map[string]*calls {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +205,7 @@ func (s *site) take() map[string]*calls {
 	return was
 }
 
-// settle waits until all calls that began before have ended, one way or the other.
+// settle waits until all calls that began before a time have ended, with or without success.
 func (s *site) settle(before time.Time) {
 	for waits := true; waits && s.sleep(every); {
 		s.mu.Lock()
@@ -217,7 +217,7 @@ func (s *site) settle(before time.Time) {
 	}
 }
 
-// p99 is how long all but one in a hundred took at most.
+// p99 returns the 99th percentile of the calls' times.
 func (c *calls) p99() time.Duration {
 	if c == nil || len(c.took) == 0 {
 		return 0
@@ -243,12 +243,12 @@ func get(ctx context.Context, by *http.Client, url string) error {
 	return err
 }
 
-// start is told of a master that a node is to start.
+// start is called for a master that a node is to start.
 func (s *site) start(_ ids.Node, _ ids.Container, user string, _ int64, t *wire.Token) error {
-	if user != "bob" { // whose applications are over at once
+	if user != "bob" { // bob's applications are over at once
 		select {
 		case s.masters <- t:
-		default: // of those that nobody plays
+		default: // a master that nobody plays
 		}
 	}
 	return nil
@@ -267,7 +267,7 @@ func (s *site) register(conn *rpc.Client, id ids.Node) error {
 	return nil
 }
 
-// report reports what runs on a node, as often as it is told to.
+// report reports what runs on a node, at the interval it is told.
 func (s *site) report(conn *rpc.Client, id ids.Node) {
 	resp, wait := int32(0), every
 	for s.sleep(wait) {
@@ -288,7 +288,7 @@ func (s *site) report(conn *rpc.Client, id ids.Node) {
 	}
 }
 
-// master is one that asks for a container and gives it back.
+// master runs a master that asks for a container and gives it back.
 func (s *site) master(t *testing.T, k *rpc.Token) {
 	conn, err := rpc.Dial(s.ctx, s.m.Scheduler, rpc.ClientOptions{Protocol: masterProtocol, Token: k})
 	if err != nil {
@@ -319,7 +319,7 @@ func (s *site) master(t *testing.T, k *rpc.Token) {
 	}
 }
 
-// ended fills a ResourceManager with applications that are over, each with a long text of why.
+// ended fills a ResourceManager with applications that are over, each with a long diagnostics text.
 func (s *site) ended(t *testing.T, count, text int) {
 	t.Helper()
 	why := strings.Repeat("why ", text/4)

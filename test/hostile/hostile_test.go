@@ -1,6 +1,6 @@
-// Package hostile_test has a ResourceManager in a process of its own do its work while somebody lists, floods, bombs, squats,
-// stalls and half-opens on every port. What is asserted is that the process lives, how much memory is resident, and that
-// whoever is honest is answered. How long that took is printed and never asserted.
+// Package hostile_test lets a ResourceManager work in a separate process while an attacker lists, floods, bombs,
+// squats, stalls and half-opens on every port. It asserts that the process lives, how much memory is resident, and that
+// honest callers are answered. How long that took is printed and never asserted.
 package hostile_test
 
 import (
@@ -26,7 +26,7 @@ const (
 	textOfEach   = 64 << 10
 )
 
-// TestHostile has everything at once go wrong that a client can make go wrong.
+// TestHostile does everything at once that a client can do wrong.
 func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("this takes a minute")
@@ -94,7 +94,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// beside is what becomes of the calls of the honest while another site's ResourceManager is attacked.
+// beside returns the results of the honest calls while another site's ResourceManager is attacked.
 func (s *site) beside(t *testing.T, other *site, attack string) map[string]*calls {
 	t.Helper()
 	other.attacked(t, attack)
@@ -102,13 +102,13 @@ func (s *site) beside(t *testing.T, other *site, attack string) map[string]*call
 	return s.take()
 }
 
-// times is how many times as long calls took as others, at their p99; not ok where there are no others.
+// times returns how many times as long calls took as those of base, at their p99; ok is false if base has none.
 func (c *calls) times(base *calls) (x float64, ok bool) {
 	b := base.p99()
 	return float64(c.p99()) / float64(b), b > 0
 }
 
-// ratios are how many times as long calls took, at their p99.
+// ratios are factors by which calls took longer, at their p99.
 type ratios []float64
 
 func (r *ratios) add(was, base map[string]*calls) {
@@ -133,14 +133,14 @@ func (r ratios) String() string {
 	return fmt.Sprintf("%d of %d above twice, half of all above %.2f, the largest %.1f", over, len(r), r[len(r)/2], r[len(r)-1])
 }
 
-// letIn lets somebody in who means harm, with a master.
+// letIn admits an attacker with a master.
 func (s *site) letIn(t *testing.T) {
 	t.Helper()
 	s.submit(t, s.connect(t, s.m.Client, clientOptions("eve")))
 	s.hostile = s.token(t)
 }
 
-// figures are how many calls were answered, how long they took and how many times that is of what they took otherwise.
+// figures returns how many calls were answered, how long they took, and how many times that is of the quiet times.
 func figures(was, quiet map[string]*calls) (text string) {
 	for _, kind := range slices.Sorted(maps.Keys(was)) {
 		c := was[kind]

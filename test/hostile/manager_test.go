@@ -19,11 +19,11 @@ import (
 	"heddle/daemon/setup"
 )
 
-// asManager is the variable that makes this program the ResourceManager: its folder.
+// asManager is the environment variable that makes this program the ResourceManager. It holds its folder.
 const asManager = "HEDDLE_HOSTILE_RM"
 
-// TestMain is the ResourceManager or an attacker where a test starts one: the first has a process of its own so that its memory
-// is its own, the other so that those who are honest do not wait for it in their own process.
+// TestMain is also the ResourceManager or an attacker, when a test starts one: the former runs in a separate process so
+// that its memory is measured alone, the latter so that honest callers do not wait for it in their own process.
 func TestMain(m *testing.M) {
 	var err error
 	switch dir, attacks := os.Getenv(asManager), os.Getenv(asAttacker); {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// ports are where the ResourceManager listens.
+// ports are the addresses on which the ResourceManager listens.
 type ports struct {
 	Client, Scheduler, Tracker, Admin, Web, Agents string
 }
@@ -63,13 +63,13 @@ func manage(dir string, in io.Reader, out io.Writer) error {
 	if err == nil {
 		_, err = io.Copy(io.Discard, in)
 	}
-	if stopped := d.Stop(); stopped != nil { // what is still being answered may take longer than it waits
+	if stopped := d.Stop(); stopped != nil { // answers under way may take longer than it waits
 		slog.Error("stopped", "error", stopped)
 	}
 	return err
 }
 
-// A manager is a ResourceManager in a process of its own.
+// A manager is a ResourceManager in a separate process.
 type manager struct {
 	ports
 	cmd   *exec.Cmd
@@ -137,9 +137,9 @@ func (m *manager) alive() bool {
 	}
 }
 
-// stop has the process end, and fails the test where it did so by itself or not well.
+// stop ends the process, and fails the test if it had ended by itself or ended with an error.
 func (m *manager) stop(t *testing.T) {
-	_ = m.in.Close() // that is how it is told
+	_ = m.in.Close() // the end of its input tells it to stop
 	select {
 	case <-m.ended:
 	case <-time.After(20 * time.Second):
@@ -151,7 +151,7 @@ func (m *manager) stop(t *testing.T) {
 	}
 }
 
-// lastWords are the beginning and the end of its log.
+// lastWords returns the beginning and the end of its log.
 func (m *manager) lastWords() string {
 	const most = 3 << 10
 	text, _ := os.ReadFile(m.log)
@@ -161,13 +161,13 @@ func (m *manager) lastWords() string {
 	return string(text)
 }
 
-// forgetPeak has the peak of resident memory begin anew.
+// forgetPeak resets the peak of resident memory.
 func (m *manager) forgetPeak(t *testing.T) {
 	t.Helper()
 	must(t, os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", m.cmd.Process.Pid), []byte("5"), 0))
 }
 
-// resident is the peak and the present of resident memory, in MiB.
+// resident returns the peak and the current value of resident memory, in MiB.
 func (m *manager) resident(t *testing.T) (peak, now int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.cmd.Process.Pid))

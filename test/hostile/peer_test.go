@@ -28,7 +28,7 @@ const (
 // dialled counts connections.
 var dialled atomic.Int64
 
-// dial connects from an address of its own, as another machine would.
+// dial connects from a given address, as another machine would.
 func dial(ctx context.Context, from, to string) (net.Conn, error) {
 	d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 0))}
 	c, err := d.DialContext(ctx, "tcp", to)
@@ -38,22 +38,22 @@ func dial(ctx context.Context, from, to string) (net.Conn, error) {
 	return c, err
 }
 
-// until closes a connection when ctx ends, so that whoever reads or writes there goes on.
+// until closes a connection when ctx ends, so that pending reads and writes return.
 func until(ctx context.Context, c net.Conn) {
 	context.AfterFunc(ctx, func() { _ = c.Close() })
 }
 
-// hello is the beginning of a connection of a user.
+// hello returns the beginning of a user's connection.
 func hello(user, protocol string) []byte {
 	return append([]byte("hrpc\x09\x00\x00"), frame(-3, &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: &user}, Protocol: &protocol})...)
 }
 
-// call is a frame that calls a method.
+// call returns a frame that calls a method.
 func call(id int32, protocol, method string, q proto.Message) []byte {
 	return frame(id, &wire.RequestHeader{MethodName: &method, DeclaringClassProtocolName: &protocol, ClientProtocolVersion: proto.Uint64(1)}, q)
 }
 
-// frame is a frame of messages.
+// frame returns a frame of messages.
 func frame(id int32, messages ...proto.Message) []byte {
 	head := &wire.RpcRequestHeader{
 		RpcKind: wire.RpcKind_RPC_PROTOCOL_BUFFER.Enum(), RpcOp: wire.RpcRequestHeader_RPC_FINAL_PACKET.Enum(), CallId: &id, ClientId: make([]byte, 16),
@@ -62,7 +62,7 @@ func frame(id int32, messages ...proto.Message) []byte {
 	for _, m := range append([]proto.Message{head}, messages...) {
 		body, err := proto.Marshal(m)
 		if err != nil {
-			panic(err) // the caller left a required field out
+			panic(err) // the caller left out a required field
 		}
 		b = append(binary.AppendUvarint(b, uint64(len(body))), body...)
 	}
@@ -70,7 +70,7 @@ func frame(id int32, messages ...proto.Message) []byte {
 	return b
 }
 
-// answer reads the header of an answer and passes over the rest of it.
+// answer reads the header of an answer and skips the rest of it.
 func answer(r *bufio.Reader) (*wire.RpcResponseHeader, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -86,10 +86,10 @@ func answer(r *bufio.Reader) (*wire.RpcResponseHeader, error) {
 	return h, err
 }
 
-// tally counts what became of hostile calls, and connections that were made.
+// tally counts the results of hostile calls, and the connections that were made.
 type tally struct{ Answered, Refused, Cut, Made int }
 
-// read reads so many answers.
+// read reads that many answers.
 func (n *tally) read(r *bufio.Reader, answers int) {
 	for range answers {
 		switch h, err := answer(r); {
@@ -114,7 +114,7 @@ func (n tally) String() string {
 	return fmt.Sprintf("%d connections, %d answered, %d refused, %d cut", n.Made, n.Answered, n.Refused, n.Cut)
 }
 
-// over reports whether an error is the end of an attack, or of what it may do.
+// over reports whether an error is due to the end of an attack or of its connection.
 func over(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, net.ErrClosed)
 }

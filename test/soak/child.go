@@ -18,21 +18,21 @@ import (
 	"heddle/internal/testkit/powercut"
 )
 
-// A child is a heddle rm with a store of its own, which is killed and started again.
+// A child is a heddle rm with its own store, which is killed and restarted.
 type child struct {
 	binary, dir, host string
-	kept              string // of completed applications
+	kept              string // the number of completed applications to keep
 	log               *os.File
-	dice              *rand.Rand // of power cuts; nil where it is killed alone
+	dice              *rand.Rand // for power cuts; nil if it is only killed
 	disk              *powercut.Disk
 	recording         *powercut.Recording
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
-	exited chan struct{} // of cmd
+	exited chan struct{} // closed when cmd has ended
 }
 
-// The configuration: two queues, and a ResourceManager that is quick to do what it does every so often.
+// The configuration: two queues, and a ResourceManager with short intervals.
 var confFiles = map[string]string{
 	"heddle.yaml": `beats: {fast: 100ms, normal: 250ms, idle: 500ms}
 facts: {masters: false, submissions: false}
@@ -57,7 +57,7 @@ facts: {masters: false, submissions: false}
 `,
 }
 
-// The ports that the child has on its host.
+// The ports of the child on its host.
 func (c *child) client() string    { return c.host + ":8032" }
 func (c *child) scheduler() string { return c.host + ":8030" }
 func (c *child) tracker() string   { return c.host + ":8031" }
@@ -79,7 +79,7 @@ func newChild(binary, dir, host string, kept int) (*child, error) {
 	return c, err
 }
 
-// start starts it on what is in its store.
+// start starts it on its store.
 func (c *child) start() error {
 	cmd := exec.Command(c.binary, "rm", "-q", "--conf", c.dir, "--data", c.state(), "--listen", c.host)
 	cmd.Stdout, cmd.Stderr = c.log, c.log
@@ -92,16 +92,16 @@ func (c *child) start() error {
 	c.cmd, c.exited = cmd, exited
 	c.mu.Unlock()
 	go func() {
-		_ = cmd.Wait() // that it ended is what counts
+		_ = cmd.Wait() // it only matters that it ended
 		close(exited)
 	}()
 	return nil
 }
 
-// state is the folder of its store.
+// state returns the folder of its store.
 func (c *child) state() string { return filepath.Join(c.dir, "state") }
 
-// begin starts the process, which is recorded where its power is to be cut.
+// begin starts the process, and records it if its power is to be cut.
 func (c *child) begin(cmd *exec.Cmd) (err error) {
 	if c.dice == nil {
 		return cmd.Start()
@@ -116,7 +116,7 @@ func (c *child) begin(cmd *exec.Cmd) (err error) {
 	return err
 }
 
-// cut leaves in its folder what is found there after a power cut.
+// cut leaves in its folder what a power cut would leave there.
 func (c *child) cut() error {
 	ops, err := c.recording.End()
 	if err != nil {
@@ -162,17 +162,17 @@ func (c *child) stop() error {
 	return c.log.Close()
 }
 
-// ended tells how it ended by itself.
+// ended says how it ended by itself.
 func (c *child) ended() error {
 	const most = 2 << 10
 	text, _ := os.ReadFile(c.log.Name())
 	return fmt.Errorf("heddle rm ended, %v; the last lines of its log:\n%s", c.cmd.ProcessState, text[max(0, len(text)-most):])
 }
 
-// pid is the number of its process.
+// pid returns the number of its process.
 func (c *child) pid() string { return strconv.Itoa(c.cmd.Process.Pid) }
 
-// answers waits until it answers, and says how long that took.
+// answers waits until it answers, and returns how long that took.
 func (c *child) answers(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	for {
@@ -199,7 +199,7 @@ func (c *child) answers(ctx context.Context) (time.Duration, error) {
 
 const startWithin = 20 * time.Second
 
-// complaints are the lines of its log that tell of errors and panics.
+// complaints returns the log lines that report errors and panics.
 func (c *child) complaints() (out []string) {
 	text, err := os.ReadFile(c.log.Name())
 	if err != nil {

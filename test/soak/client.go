@@ -18,7 +18,7 @@ const notFound = "ApplicationNotFoundException"
 
 var queues = []string{"root.a", "root.b"}
 
-// outcomeOf is what a caller knows.
+// outcomeOf returns what a caller knows about its call.
 func outcomeOf(err error) outcome {
 	switch {
 	case err == nil:
@@ -37,15 +37,15 @@ type client struct {
 	id   *wire.ApplicationId
 	app  ids.App
 
-	before string // the application before it
+	before string // the previous application
 }
 
-// newClient is one whose dice fall as a seed says.
+// newClient returns a client whose dice are seeded.
 func (c *cluster) newClient(seed, n uint64) *client {
 	return &client{cluster: c, peer: hollow.NewPeer(c.child.client(), hollow.AsClient(fmt.Sprint("user", n%4))), r: rand.New(rand.NewPCG(seed, n))}
 }
 
-// ask makes a call and notes it.
+// ask makes a call and records it.
 func (c *client) ask(k kind, to life, method string, q, p proto.Message) error {
 	o := op{kind: k, begin: c.now(), to: to}
 	err := c.peer.Call(c.Ctx, method, q, p)
@@ -61,9 +61,9 @@ func (c *client) ask(k kind, to life, method string, q, p proto.Message) error {
 		}
 	}
 	if r, ok := p.(*wire.UpdateApplicationPriorityResponse); ok && err == nil && r.GetApplicationPriority().GetPriority() != to.priority {
-		o.outcome = refused // it says what the priority stays: the application is about to end
+		o.outcome = refused // the answer says that the priority is unchanged: the application is about to end
 	}
-	if context.Cause(c.Ctx) == nil { // otherwise nobody waits for what comes of it
+	if context.Cause(c.Ctx) == nil { // otherwise nobody waits for the result
 		c.add(c.app.String(), o)
 	}
 	return err
@@ -97,7 +97,7 @@ func (c *client) submits() bool {
 	}
 }
 
-// churn submits applications and kills each at once, until it is calm.
+// churn submits applications and kills each at once, until calm is closed.
 func (c *client) churn(calm <-chan struct{}) error {
 	defer c.peer.Close()
 	for c.Sleep(churnEvery) {
@@ -132,7 +132,7 @@ func (c *client) job() {
 	c.forget()
 }
 
-// forget closes the application before this one, of which no call is in flight any more, where the cluster forgets.
+// forget closes the previous application, which has no calls in flight any more, if the cluster forgets.
 func (c *client) forget() {
 	if c.forgets && c.before != "" {
 		c.closed(c.before)
@@ -161,7 +161,7 @@ func (c *client) change(kills bool) (over bool) {
 	return err == nil && lifeOf(p.GetApplicationReport()).final != "" || hollow.Refused(err) == notFound
 }
 
-// lifeOf is what a report tells.
+// lifeOf returns what a report says.
 func lifeOf(r *wire.ApplicationReport) life {
 	l := life{there: true, queue: r.GetQueue(), priority: r.GetPriority().GetPriority()}
 	switch st := r.GetYarnApplicationState(); st {
@@ -173,7 +173,7 @@ func lifeOf(r *wire.ApplicationReport) life {
 	return l
 }
 
-// watch lists all applications every so often, and notes what it sees of each.
+// watch lists all applications at intervals, and records what it sees of each.
 func (c *cluster) watch(every time.Duration) error {
 	peer := hollow.NewPeer(c.child.client(), hollow.AsClient("watcher"))
 	defer peer.Close()

@@ -19,13 +19,13 @@ import (
 	"heddle/yarn/wire"
 )
 
-// A cluster is all that is hollow: NodeManagers, the masters and tasks that run on them, and clients.
+// A cluster is all hollow parts: NodeManagers, the masters and tasks that run on them, and clients.
 type cluster struct {
 	*hollow.Life
 	*history
 	child  *child
-	room   int // containers of each node
-	tasks  int // of a job, at most
+	room   int // containers per node
+	tasks  int // most tasks of a job
 	took   time.Duration
 	nodes  []*node
 	byID   map[ids.Node]*node
@@ -33,11 +33,11 @@ type cluster struct {
 	key    atomic.Pointer[token.Key]
 
 	seen  sync.Mutex
-	doom  map[ids.App]bool // those that are told to end, by their client or their master
-	beats []time.Duration  // how long reports took since they were last looked at
+	doom  map[ids.App]bool // applications told to end by their client or their master
+	beats []time.Duration  // how long reports took since they were last read
 	stats stats
 
-	forgets bool // heddle rm forgets what is over, and so does the history
+	forgets bool // heddle rm forgets completed applications, and so does the history
 }
 
 // stats is how much was done.
@@ -45,7 +45,7 @@ type stats struct {
 	Jobs, Tasks, Masters, Again int
 }
 
-// newCluster is one of so many nodes.
+// newCluster returns a cluster with a number of nodes.
 func newCluster(ctx context.Context, fail context.CancelCauseFunc, ch *child, nodes, room, tasks int, took time.Duration) (*cluster, error) {
 	c := &cluster{
 		Life: hollow.NewLife(ctx, fail), history: newHistory(), child: ch, room: room, tasks: tasks, took: took, byID: map[ids.Node]*node{}, doom: map[ids.App]bool{},
@@ -69,14 +69,14 @@ func newCluster(ctx context.Context, fail context.CancelCauseFunc, ch *child, no
 	return c, nil
 }
 
-// close ends all that is hollow.
+// close ends all hollow parts.
 func (c *cluster) close() {
 	c.Fail(nil)
 	_ = c.server.Close(context.Background()) // nothing is in flight
 	c.Life.End()
 }
 
-// begin is the ResourceManager starting a master.
+// begin handles the ResourceManager's request to start a master.
 func (c *cluster) begin(at ids.Node, id ids.Container, _ string, manager int64, t *wire.Token) error {
 	n := c.byID[at]
 	if !n.run(id, manager) {
@@ -89,7 +89,7 @@ func (c *cluster) begin(at ids.Node, id ids.Container, _ string, manager int64, 
 	return nil
 }
 
-// end is the ResourceManager stopping a master.
+// end handles the ResourceManager's request to stop a master.
 func (c *cluster) end(id ids.Container) {
 	for _, n := range c.nodes {
 		if n.runs(id) {
@@ -98,7 +98,8 @@ func (c *cluster) end(id ids.Container) {
 	}
 }
 
-// killed is a container that the ResourceManager has killed. It must not, unless its application is told to end.
+// killed handles a container that the ResourceManager has killed. That is allowed only if its application was told to
+// end.
 func (c *cluster) killed(n *node, id ids.Container) {
 	if n.runs(id) && !c.doomed(id.Attempt.App) {
 		c.violated("%s, which runs on %s, is killed, and nobody wants that", id, n.id)
@@ -106,7 +107,7 @@ func (c *cluster) killed(n *node, id ids.Container) {
 	n.end(id, -105, true)
 }
 
-// dooms notes that an application is told to end.
+// dooms records that an application was told to end.
 func (c *cluster) dooms(id ids.App) {
 	c.seen.Lock()
 	defer c.seen.Unlock()
@@ -125,14 +126,14 @@ func (c *cluster) count(f func(*stats)) {
 	f(&c.stats)
 }
 
-// beat notes how long a report took.
+// beat records how long a report took.
 func (c *cluster) beat(took time.Duration) {
 	c.seen.Lock()
 	defer c.seen.Unlock()
 	c.beats = append(c.beats, took)
 }
 
-// lags returns how long reports took since it was last called, the shortest first.
+// lags returns how long reports took since it was last called, in ascending order.
 func (c *cluster) lags() []time.Duration {
 	c.seen.Lock()
 	defer c.seen.Unlock()
@@ -142,7 +143,7 @@ func (c *cluster) lags() []time.Duration {
 	return list
 }
 
-// active is how many nodes the ResourceManager has, if it answers.
+// active returns how many active nodes the ResourceManager has, or -1 if it does not answer.
 func (c *cluster) active(p *hollow.Peer) int {
 	var m wire.GetClusterMetricsResponse
 	if p.Call(c.Ctx, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, &m) != nil {
@@ -151,7 +152,7 @@ func (c *cluster) active(p *hollow.Peer) int {
 	return int(m.GetClusterMetrics().GetNumActiveNms())
 }
 
-// settle waits until all jobs are over, and notes what is left then.
+// settle waits until all jobs are over, and records what is left then.
 func (c *cluster) settle(jobs <-chan struct{}, within time.Duration) error {
 	select {
 	case <-jobs:
@@ -164,7 +165,7 @@ func (c *cluster) settle(jobs <-chan struct{}, within time.Duration) error {
 	return c.leftovers(min(within, mostLate))
 }
 
-// leftovers notes what is there when nothing should be.
+// leftovers records what is there when nothing should be.
 func (c *cluster) leftovers(within time.Duration) error {
 	wanted := map[string]float64{
 		`heddle_containers{kind="running"}`: 0, `heddle_containers{kind="waiting"}`: 0, `heddle_containers{kind="reserved"}`: 0,

@@ -33,30 +33,31 @@ type cuts struct {
 }
 
 const (
-	cutsAChild = 20 // of the recording of one process
-	// asCommitter is the variable that makes this program one that commits to the store it names, so many times.
+	cutsAChild = 20 // per recording of one process
+	// asCommitter is the environment variable that makes this program commit to the store it names, a given number of
+	// times.
 	asCommitter = "HEDDLE_SOAK_COMMITTER"
-	alive       = 30 // applications that are there at a time
+	alive       = 30 // applications that exist at a time
 	runsKept    = 50
 	lateEnd     = 5  // commits after which an application is over
-	keysEvery   = 10 // commits
+	keysEvery   = 10 // in commits
 	atOnce      = 16 // commits that wait
-	anew        = 6  // of so many processes one begins without a store
-	opening     = 40 // calls, within which a store is made and opened
+	anew        = 6  // one in this many processes begins without a store
+	opening     = 40 // calls within which a store is created and opened
 	largest     = 20_000
 )
 
-// wasCut is what a run came to.
+// wasCut is the result of a run.
 type wasCut struct {
 	cuts, children, ops int
 	inOpen              int // cuts before the store was open
-	torn                int // cuts while some of the file was not synced
+	torn                int // cuts while part of the file was not synced
 	commits             int
 	wrong               []string
 }
 
-// run has processes commit to a store, and cuts the power of each many times: each time what was found is opened, and is
-// as it was promised. The next process goes on from one of the things that were found.
+// run lets processes commit to a store, and cuts the power of each many times. Each time it opens what the cut left and
+// checks it against what was promised. The next process continues from one of these outcomes.
 func (c *cuts) run(ctx context.Context) (*wasCut, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -96,7 +97,7 @@ func (c *cuts) run(ctx context.Context) (*wasCut, error) {
 	return res, context.Cause(ctx)
 }
 
-// record has a process commit so many times to what is in a folder.
+// record lets a process make a number of commits to the content of a folder.
 func (c *cuts) record(ctx context.Context, exe, work string, commits int) ([]powercut.Op, error) {
 	cmd := exec.CommandContext(ctx, exe)
 	cmd.Env = append(os.Environ(), asCommitter+"="+filepath.Join(work, "rm.db"), fmt.Sprintf("%s_COUNT=%d", asCommitter, commits))
@@ -114,8 +115,8 @@ func (c *cuts) record(ctx context.Context, exe, work string, commits int) ([]pow
 	return ops, err
 }
 
-// cut cuts the power of one process many times. It returns what was found after one of the cuts, none where anything was
-// wrong, and what was promised before it.
+// cut cuts the power of one process many times. It returns what one of the cuts left, or nothing if anything was wrong,
+// and what was promised before that cut.
 func (c *cuts) cut(r *rand.Rand, disk *powercut.Disk, ops []powercut.Op, look string, was promised, res *wasCut) (known promised, found map[string][]byte, err error) {
 	var at []int
 	for i := range min(cutsAChild, c.count-res.cuts) {
@@ -170,14 +171,14 @@ func (res *wasCut) count(disk *powercut.Disk, opening bool) {
 	}
 }
 
-// promised is what processes have said.
+// promised is what processes have promised.
 type promised struct {
-	epoch   int64  // that a start was counted as
+	epoch   int64  // the number of a start
 	cluster string // the store's name
-	commits int    // that are on the disk
+	commits int    // how many are on the disk
 }
 
-// hear is a line of a process.
+// hear reads lines of a process's output.
 func (p *promised) hear(text string) error {
 	for line := range strings.Lines(text) {
 		what, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -205,13 +206,13 @@ func (p *promised) hear(text string) error {
 	return nil
 }
 
-// check opens what was found, and returns what is not as it was promised.
+// check opens what a cut left, and returns what differs from the promises.
 func (p *promised) check(path string) string {
 	s, state, err := store.Open(path)
 	if err != nil {
 		return err.Error()
 	}
-	defer func() { _ = s.Close() }() // it is only looked at
+	defer func() { _ = s.Close() }() // it is only read
 	switch n := commitsIn(state); {
 	case len(state.Bad) > 0:
 		return fmt.Sprintf("bad records: %v", state.Bad)
@@ -226,7 +227,7 @@ func (p *promised) check(path string) string {
 	}
 }
 
-// differs tells how a store is not as it should be after so many commits.
+// differs says how a store differs from what it should be after a number of commits.
 func differs(got, want *store.State) string {
 	key := func(r store.Run) string { return r.User + "/" + r.Name }
 	slices.SortFunc(got.Runs, func(a, b store.Run) int { return cmp.Compare(key(a), key(b)) })
@@ -242,7 +243,7 @@ func differs(got, want *store.State) string {
 	return ""
 }
 
-// commitsIn is how many commits a store holds: the last application is that of the last one.
+// commitsIn returns how many commits a store holds: the last application is that of the last commit.
 func commitsIn(state *store.State) int {
 	if len(state.Apps) == 0 {
 		return 0
@@ -250,11 +251,11 @@ func commitsIn(state *store.State) int {
 	return int(state.Apps[len(state.Apps)-1].ID.Seq)
 }
 
-// What commit n writes follows from n alone, so that what a store should hold does from how many it has.
+// What commit n writes depends only on n, so that what a store should hold depends only on how many commits it has.
 
 func appID(n int) ids.App { return ids.App{Cluster: 1_700_000_000_000, Seq: int32(n)} }
 
-// appOf is the application of commit n, which may be over.
+// appOf returns the application of commit n, which may be over.
 func appOf(n int, over bool) store.App {
 	a := store.App{ID: appID(n), User: "ann", Queue: "root.a", Priority: int32(n % 10), Context: bytes.Repeat([]byte{byte(n)}, n*7919%largest)}
 	if over {
@@ -275,7 +276,7 @@ func keysOf(n int) store.Keys {
 	return store.Keys{Current: &store.Key{ID: int32(n), Bytes: []byte{byte(n)}, Since: int64(n)}}
 }
 
-// commit is what commit n changes.
+// commit returns the changes of commit n.
 func commit(n int) []store.Change {
 	out := []store.Change{store.PutApp(appOf(n, false)), store.PutAttempt(attemptOf(n)), store.PutRun(runOf(n))}
 	if n > lateEnd {
@@ -290,7 +291,7 @@ func commit(n int) []store.Change {
 	return out
 }
 
-// after is what a store holds after n commits.
+// after returns what a store holds after n commits.
 func after(n int) *store.State {
 	s := &store.State{}
 	for i := max(1, n-alive+1); i <= n; i++ {
@@ -306,7 +307,7 @@ func after(n int) *store.State {
 	return s
 }
 
-// commitAll is the process: it opens a store, commits so many times, some at once, and says what is stored.
+// commitAll is the process: it opens a store, makes a number of commits, some concurrently, and says what is stored.
 func commitAll(path string, count int, out io.Writer) error {
 	s, state, err := store.Open(path)
 	if err != nil {
@@ -329,13 +330,13 @@ func commitAll(path string, count int, out io.Writer) error {
 			free <- err
 		}, commit(n)...)
 		if n%7 == 0 {
-			time.Sleep(time.Millisecond) // so that not all transactions are of as many commits as can wait
+			time.Sleep(time.Millisecond) // so that not every transaction has as many commits as can wait
 		}
 	}
 	return s.Close()
 }
 
-// asked is the process as it was started.
+// asked is the process as a test starts it.
 func asked(path string) error {
 	count, err := strconv.Atoi(os.Getenv(asCommitter + "_COUNT"))
 	if err != nil {
@@ -344,7 +345,7 @@ func asked(path string) error {
 	return commitAll(path, count, os.Stdout)
 }
 
-// table tells what a run came to.
+// table writes the result of a run.
 func (res *wasCut) table(w io.Writer) {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%d power cuts of %d processes, %d of them before the store was open, %d while some of the file was not synced; %d calls recorded, %d commits acknowledged\n",
@@ -352,5 +353,5 @@ func (res *wasCut) table(w io.Writer) {
 	for _, what := range res.wrong {
 		fmt.Fprintln(b, "WRONG:", what)
 	}
-	_ = b.Flush() // nobody is told that nobody listens
+	_ = b.Flush() // a failure to print is not reported
 }

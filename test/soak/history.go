@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A kind is what a call does to an application, or asks of it.
+// A kind is what a call does to an application or asks about it.
 type kind string
 
 const (
@@ -22,28 +22,28 @@ const (
 	look     kind = "report"
 )
 
-// An outcome is what a caller knows of its call.
+// An outcome is what a caller knows about its call.
 type outcome string
 
 const (
 	done    outcome = "done"
 	refused outcome = "refused"
-	unknown outcome = "unknown" // nobody answered
+	unknown outcome = "unknown" // there was no answer
 )
 
-// An op is a call as its caller saw it.
+// An op is a call as seen by its caller.
 type op struct {
 	kind       kind
 	begin, end time.Duration // since the history began
 	outcome    outcome
-	to         life // what is to become, or what was reported
+	to         life // the intended result, or what was reported
 }
 
 // A life is what can be seen of an application from outside.
 type life struct {
 	there    bool
-	final    string // how it ended; "" for not yet
-	finished int64  // when, as is reported: of reports alone
+	final    string // how it ended; "" if it has not
+	finished int64  // the reported end time; only in reports
 	queue    string
 	priority int32
 }
@@ -53,27 +53,27 @@ type history struct {
 	mu    sync.Mutex
 	began time.Time
 	apps  map[string]*story
-	wrong []string // seen as it happened
+	wrong []string // violations seen as they happened
 }
 
-// A story is all that was seen of an application.
+// A story is everything that was seen of an application.
 type story struct {
 	ops []op
 }
 
 func newHistory() *history { return &history{began: time.Now(), apps: map[string]*story{}} }
 
-// now is how long the history lasts.
+// now returns the time since the history began.
 func (h *history) now() time.Duration { return time.Since(h.began) }
 
-// violated notes that a rule was broken.
+// violated records that a rule was broken.
 func (h *history) violated(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wrong = append(h.wrong, fmt.Sprintf("at %.3f s: ", h.now().Seconds())+fmt.Sprintf(format, args...))
 }
 
-// given notes an id that was given out.
+// given records an id that was assigned.
 func (h *history) given(id string) {
 	h.mu.Lock()
 	_, again := h.apps[id]
@@ -86,7 +86,7 @@ func (h *history) given(id string) {
 	}
 }
 
-// add notes a call that has ended.
+// add records a call that has ended.
 func (h *history) add(id string, o op) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,7 +95,7 @@ func (h *history) add(id string, o op) {
 	}
 }
 
-// add notes a call. Of reports one after the other that an application is over the first and the last are enough.
+// add records a call. Of consecutive reports that an application is over, it keeps only the first and the last.
 func (s *story) add(o op) {
 	s.ops = append(s.ops, o)
 	n := len(s.ops)
@@ -119,7 +119,7 @@ func (h *history) closed(id string) {
 	}
 }
 
-// counts is how many applications and calls there are, and how many of these nobody answered.
+// counts returns how many applications and calls there are, and how many of the calls were not answered.
 func (h *history) counts() (apps, ops, lost int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,7 +135,7 @@ func (h *history) counts() (apps, ops, lost int) {
 	return apps, ops, lost
 }
 
-// check looks at the history alone, and returns what cannot have come about.
+// check checks the history alone, and returns what cannot have happened.
 func (h *history) check() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,18 +149,19 @@ func (h *history) check() []string {
 	return wrong
 }
 
-// A config is one way in which things may have gone so far: what the application is, and which calls that are in flight
-// have been carried out.
+// A config is one possible state so far: the application's state, and which of the calls in flight have been carried
+// out.
 type config struct {
 	life
 	carried uint64
 }
 
-// mostAtOnce is how many calls about one application may be in flight at a time.
+// mostAtOnce is the most calls about one application that may be in flight at a time.
 const mostAtOnce = 64
 
-// check looks for an order of the calls in which each happened at one moment between its beginning and its end, calls
-// that nobody answered perhaps, and every report tells what was there. It returns "", or the first call that fits into none.
+// check looks for an order of the calls in which each call took effect at one moment between its beginning and its end
+// (calls without an answer possibly not at all) and every report says what was there. It returns "", or the first call
+// that fits into no such order.
 func check(ops []op) string {
 	type event struct {
 		at    time.Duration
@@ -171,7 +172,7 @@ func check(ops []op) string {
 	for i, o := range ops {
 		events = append(events, event{o.begin, false, i}, event{o.end, true, i})
 	}
-	slices.SortStableFunc(events, func(a, b event) int { // at the same moment beginnings come first
+	slices.SortStableFunc(events, func(a, b event) int { // at the same moment, beginnings come first
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(order(a.ends), order(b.ends)))
 	})
 	var slots [mostAtOnce]int // the call in flight that each bit stands for, -1 for none
@@ -212,7 +213,7 @@ func order(ends bool) int {
 	return 0
 }
 
-// spread adds the ways that come of carrying out calls that are in flight.
+// spread adds the states that result from carrying out calls in flight.
 func spread(ways map[config]bool, ops []op, slots *[mostAtOnce]int) {
 	var todo []config
 	for w := range ways { // order: into a set
@@ -235,7 +236,7 @@ func spread(ways map[config]bool, ops []op, slots *[mostAtOnce]int) {
 	}
 }
 
-// after is what a call makes of an application, and whether it can be answered so.
+// after returns what a call makes of an application, and whether it can have that answer.
 func (w config) after(o *op) (config, bool) {
 	is := &w.life
 	if o.kind == look {
@@ -263,7 +264,7 @@ func (w config) after(o *op) (config, bool) {
 	return w, true
 }
 
-// reported is after of a report: it changes nothing but what is known of the time of an end.
+// reported is after for a report, which changes nothing except what is known about the time of an end.
 func (w config) reported(o *op) (config, bool) {
 	is := &w.life
 	if o.outcome != done {
@@ -277,7 +278,7 @@ func (w config) reported(o *op) (config, bool) {
 	return w, same
 }
 
-// explain tells of the call that fits into no order, and of those around it.
+// explain describes the call that fits into no order, and the calls around it.
 func explain(ops []op, at int, ways map[config]bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no order of the calls explains this one: %s\n", ops[at])
@@ -297,12 +298,12 @@ func explain(ops []op, at int, ways map[config]bool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// String is a call for people.
+// String formats a call for people.
 func (o op) String() string {
 	return fmt.Sprintf("%9.3f–%.3f s %s %s %+v", o.begin.Seconds(), o.end.Seconds(), o.kind, o.outcome, o.to)
 }
 
-// known are the ids that were given out so far.
+// known returns the ids assigned so far.
 func (h *history) known() map[string]bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// at is a call that took from one second to another.
+// at returns a call that took from one second to another.
 func at(begin, end int, k kind, o outcome, to life) op {
 	return op{kind: k, begin: time.Duration(begin) * time.Second, end: time.Duration(end) * time.Second, outcome: o, to: to}
 }
@@ -20,7 +20,7 @@ var (
 	killed    = at(3, 4, kill, done, life{final: "KILLED"})
 )
 
-// What cannot have come about is found, and what can is not.
+// Impossible histories are found, and possible ones are accepted.
 func TestCheck(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ops   []op
@@ -66,7 +66,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// An id that is given out twice is seen; reports of the same end are kept at both ends alone.
+// An id that is assigned twice is noticed; of reports of the same end, only the first and the last are kept.
 func TestHistory(t *testing.T) {
 	h := newHistory()
 	h.given("x")

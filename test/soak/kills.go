@@ -12,7 +12,7 @@ import (
 	"heddle/test/hollow"
 )
 
-// kills are the settings of a run that kills.
+// kills are the settings of a run with kills.
 type kills struct {
 	binary string
 	dir    string
@@ -20,30 +20,30 @@ type kills struct {
 	power  bool // each kill is a power cut
 	nodes  int
 	seed   uint64
-	calm   time.Duration // until all applications are over that are there at the end; calmTime where it is 0
-	out    io.Writer     // of what is under way
+	calm   time.Duration // how long the remaining applications may take to end; 0 means calmTime
+	out    io.Writer     // for progress
 }
 
 const (
 	clients  = 16
 	mostLate = 15 * time.Second // until all nodes are back
 	calmTime = 2 * time.Minute
-	// A kill comes so long after a start at most: every third during recovery.
+	// The most time from a start to a kill: every third kill comes during recovery.
 	longLife  = 2500 * time.Millisecond
 	shortLife = 200 * time.Millisecond
 )
 
-// killings is what a run came to.
+// killings is the result of a run.
 type killings struct {
 	kills, early     int             // early ones came during recovery
-	apps, ops, lost  int             // calls that nobody answered are lost
-	backs            []time.Duration // from a start until all nodes are there, where that was waited for
+	apps, ops, lost  int             // lost calls were not answered
+	backs            []time.Duration // from a start until all nodes were back, if that was waited for
 	firsts           []time.Duration // until the first answer
 	stats            stats
 	wrong, complains []string
 }
 
-// run kills heddle rm again and again under a load, and looks at what everybody saw.
+// run kills heddle rm again and again under a load, and checks what all callers saw.
 func (k *kills) run(ctx context.Context) (res *killings, err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -106,12 +106,12 @@ func (k *kills) run(ctx context.Context) (res *killings, err error) {
 	return res, nil
 }
 
-// freeHost is a loopback address that nobody else is likely to use, and no node has.
+// freeHost returns a loopback address that nobody else is likely to use and that no node has.
 func freeHost() string {
 	return fmt.Sprintf("127.%d.%d.%d", 210+rand.IntN(40), rand.IntN(250), 1+rand.IntN(250))
 }
 
-// load has clients submit jobs until it is calm; jobs is closed when the last of these is over.
+// load lets clients submit jobs until calm is closed; jobs is closed when the last job is over.
 func (c *cluster) load(seed uint64) (calm chan struct{}, jobs chan struct{}) {
 	calm, jobs = make(chan struct{}), make(chan struct{})
 	over := make(chan struct{}, clients)
@@ -140,7 +140,7 @@ func (c *cluster) load(seed uint64) (calm chan struct{}, jobs chan struct{}) {
 	return calm, jobs
 }
 
-// cycle lets the ResourceManager live for a while, kills it and starts it again.
+// cycle lets the ResourceManager live for a while, kills it and restarts it.
 func (k *kills) cycle(c *cluster, r *rand.Rand, peer *hollow.Peer, res *killings) error {
 	began := time.Now()
 	if r.IntN(3) == 0 {
@@ -172,7 +172,7 @@ func (k *kills) cycle(c *cluster, r *rand.Rand, peer *hollow.Peer, res *killings
 	return c.child.start()
 }
 
-// table tells what a run came to.
+// table writes the result of a run.
 func (res *killings) table(w io.Writer) {
 	fmt.Fprintf(w, "%d kills, %d of them within %v of a start; %d applications, %d masters, %d tasks; %d calls noted, %d of them without an answer\n",
 		res.kills, res.early, shortLife, res.apps, res.stats.Masters, res.stats.Tasks, res.ops, res.lost)
@@ -185,7 +185,7 @@ func (res *killings) table(w io.Writer) {
 	}
 }
 
-// spreadOf tells the middle and the most of times.
+// spreadOf formats the median and the maximum of times.
 func spreadOf(list []time.Duration) string {
 	if len(list) == 0 {
 		return "never waited for"

@@ -1,4 +1,4 @@
-// Command soak tries heddle rm for a long time, from outside.
+// Command soak tests heddle rm for a long time, from outside.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// commands are what it can do.
+// commands are its subcommands.
 var commands = map[string]func(context.Context, *flag.FlagSet, []string) (wrong int, err error){
 	"kills": killCommand, "cuts": cutCommand, "steady": steadyCommand,
 }
@@ -121,7 +121,7 @@ func steadyCommand(ctx context.Context, f *flag.FlagSet, args []string) (int, er
 	})
 }
 
-// inFolder does something in a folder, which stays where something was wrong.
+// inFolder calls do with a temporary folder, which stays if something was wrong.
 func inFolder(do func(dir string) (int, error)) (int, error) {
 	dir, err := os.MkdirTemp("", "heddle-soak-")
 	if err != nil {

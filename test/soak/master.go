@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	between       = 250 * time.Millisecond // the calls of a master
+	between       = 250 * time.Millisecond // between the calls of a master
 	notRegistered = "ApplicationMasterNotRegisteredException"
 )
 
-// A master has tasks to run, and says that it is done when they are.
+// A master has tasks to run, and finishes when they are done.
 type master struct {
 	c    *cluster
 	n    *node
@@ -28,13 +28,13 @@ type master struct {
 	last       int32
 	asked      bool
 	left       int                    // tasks that are not done
-	held       map[ids.Container]bool // containers that run one
+	held       map[ids.Container]bool // containers that run a task
 	granted    map[ids.Container]bool
-	told       map[ids.Container]int // the session in which it was told of an end
+	told       map[ids.Container]int // the session in which it was told of a container's end
 	release    []*wire.ContainerId
 }
 
-// serve runs all tasks and says so, as long as its container runs.
+// serve runs all tasks and then finishes, as long as its container runs.
 func (m *master) serve() error {
 	defer m.peer.Close()
 	for over := false; !over && m.n.runs(m.id) && m.c.Sleep(between); {
@@ -73,7 +73,7 @@ func (m *master) register() error {
 	return err
 }
 
-// finish says that all is done, and reports whether that was heard.
+// finish says that everything is done, and reports whether that was heard.
 func (m *master) finish() (bool, error) {
 	app := m.id.Attempt.App
 	m.c.dooms(app)
@@ -90,7 +90,7 @@ func (m *master) finish() (bool, error) {
 	return o.outcome == done, err
 }
 
-// allocate asks for what is missing, and hears what is granted and what has ended.
+// allocate asks for missing containers, and receives what is granted and what has ended.
 func (m *master) allocate() error {
 	q := &wire.AllocateRequest{ResponseId: &m.last, Release: m.release}
 	if !m.asked {
@@ -138,7 +138,7 @@ func (m *master) given(g *wire.Container) error {
 	return nil
 }
 
-// ended is a container whose end it is told. One ResourceManager tells of it once.
+// ended handles the report of a container's end. A ResourceManager reports it only once.
 func (m *master) ended(id ids.Container, exit int32) {
 	switch before, again := m.told[id]; {
 	case !m.granted[id]:

@@ -15,20 +15,20 @@ import (
 	"heddle/yarn/wire"
 )
 
-// again is how soon one tries again whom nobody answered.
+// again is the wait before a call without an answer is retried.
 const again = 100 * time.Millisecond
 
-// A node is a hollow NodeManager. Like a real one it keeps what has ended until it is told to forget it, and refuses
-// containers that were granted by a ResourceManager before the one that it is registered with.
+// A node is a hollow NodeManager. Like a real one, it keeps ended containers until it is told to forget them, and
+// refuses containers granted by a ResourceManager earlier than the one it is registered with.
 type node struct {
 	c    *cluster
 	id   ids.Node
 	peer *hollow.Peer
 
-	joining sync.RWMutex // held while it registers: what is granted meanwhile is started afterwards
+	joining sync.RWMutex // held while it registers: what is granted in the meantime is started afterwards
 
 	mu      sync.Mutex
-	manager int64 // that it is registered with; 0 for none
+	manager int64 // the one it is registered with; 0 for none
 	works   map[ids.Container]*work
 	apps    map[ids.App]bool
 }
@@ -37,11 +37,11 @@ type node struct {
 type work struct {
 	over   bool
 	exit   int32
-	said   bool // that it is over
+	said   bool // the end was reported
 	killed bool // by the ResourceManager
 }
 
-// run starts a container, unless it was granted by another ResourceManager than that of the node.
+// run starts a container, unless a ResourceManager other than the node's granted it.
 func (n *node) run(id ids.Container, manager int64) bool {
 	n.joining.RLock()
 	defer n.joining.RUnlock()
@@ -133,7 +133,7 @@ func (n *node) register() bool {
 	return true
 }
 
-// report reports once, does what it is told, and says when to report again.
+// report reports once, does what it is told, and returns when to report again.
 func (n *node) report(last *int32) (time.Duration, error) {
 	st := &wire.NodeStatus{
 		NodeId: conv.WireNode(n.id), ResponseId: new(*last),
@@ -195,7 +195,7 @@ func (n *node) obey(p *wire.NodeHeartbeatResponse, told []*work) {
 	}
 }
 
-// left is what is still there.
+// left returns what is still there.
 func (n *node) left() (works []ids.Container, apps int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

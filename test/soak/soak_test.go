@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// heddle is the program, as it is built for everybody.
+// heddle is the path of the program, built without changes.
 var heddle string
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func inFolderOf(do func(dir string) error) error {
 	return errors.Join(do(dir), os.RemoveAll(dir))
 }
 
-// A few kills, as make soak does many of them.
+// A few kills; make soak does many of them.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	k := kills{binary: heddle, dir: t.TempDir(), count: 8, nodes: 10, seed: 1, out: t.Output()}
@@ -66,7 +66,7 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// A program that is not as it should be is found out: one that forgets everything with each start.
+// A faulty program is detected: one that forgets everything at each start.
 func TestForgetful(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -87,7 +87,7 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
-// What grows is told from what does not.
+// Values that grow are told apart from values that do not.
 func TestLine(t *testing.T) {
 	var xs, flat, grows []float64
 	for i := range 100 {
@@ -124,7 +124,7 @@ func TestSteady(t *testing.T) {
 		t.Error(err)
 	}
 	for _, what := range res.wrong {
-		if !strings.Contains(what, "grows") { // which so short a time does not tell
+		if !strings.Contains(what, "grows") { // the run is too short to tell
 			t.Error(what)
 		}
 	}
@@ -138,7 +138,7 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// Some power cuts of a store, as make soak does many of them.
+// Some power cuts of a store; make soak does many of them.
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	onLinux(t)
@@ -177,7 +177,7 @@ func onLinux(t *testing.T) {
 	}
 }
 
-// What should be found of a store that is not as it was promised.
+// A store that differs from the promises is detected.
 func TestPromised(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "rm.db")
 	var said strings.Builder

@@ -21,22 +21,22 @@ type steady struct {
 	last, every time.Duration
 	nodes       int
 	seed        uint64
-	plot        string // where one is written; "" for nowhere
+	plot        string // where a plot is written; "" for none
 	out         io.Writer
 }
 
 const (
-	// kept is how many completed applications heddle rm keeps here. The warm-up lasts until there were twice as many, so that
-	// from then on one is forgotten for each that ends, and until a part of the time is over.
+	// kept is how many completed applications heddle rm keeps here. The warm-up lasts until there were twice as many,
+	// so that from then on one is forgotten for each that ends, and until a part of the time is over.
 	kept     = 100
-	warmPart = 6               // at least a sixth,
-	warmMost = 5 * time.Minute // and no more than this
-	// An entry of a map that is not taken out again is an id and a pointer at least, which is three words or more.
-	leakOfJob = 24.0 // bytes
-	// The ResourceManager numbers applications, begins anew after so many, and has tables by these numbers, which take so
-	// much for each in between.
+	warmPart = 6               // at least a sixth of the time,
+	warmMost = 5 * time.Minute // and at most this long
+	// A leaked map entry is at least an id and a pointer, which is three words or more.
+	leakOfJob = 24.0 // in bytes
+	// The ResourceManager numbers applications and starts over after this many. It has tables indexed by these numbers,
+	// which take this many bytes for each number in between.
 	numbers, ofNumber = 20_000, 600.0
-	churners          = 4 // clients that submit and kill, so that numbers begin anew often
+	churners          = 4 // clients that submit and kill, so that numbers start over often
 	churnEvery        = 50 * time.Millisecond
 )
 
@@ -46,7 +46,7 @@ type sample struct {
 	values [numGauges]float64
 }
 
-// What is read.
+// The gauges.
 const (
 	heap = iota
 	resident
@@ -58,15 +58,15 @@ const (
 	numGauges
 )
 
-// A gauge is something that must stay as it is under a steady load.
+// A gauge is a value that must not grow under a steady load.
 type gauge struct {
 	name  string
-	slack float64 // how far it may have grown by the end, in part of its mean
-	least float64 // and at least so far
+	slack float64 // how much it may have grown by the end, as a fraction of its mean
+	least float64 // or at least this much
 	why   string
 }
 
-// The bounds. What is counted may vary with what is under way when it is read, and what is kept may not grow.
+// The bounds. Counts may vary with what is under way when they are read; stored data may not grow.
 var gauges = [numGauges]gauge{
 	heap:        {"live heap, MiB", 0, 0, "24 B for each application, and what tables by their numbers take before these begin anew"},
 	resident:    {"resident, MiB", 0.05, 2, "5 %, or 2 MiB, as the collector lets go of pages when it likes; and twice what tables take"},
@@ -77,16 +77,16 @@ var gauges = [numGauges]gauge{
 	late:        {"report p99, ms", 1, 5, "as much again, or 5 ms: likewise"},
 }
 
-// A trend is a line through what was read of a gauge.
+// A trend is a line through the readings of a gauge.
 type trend struct {
 	mean, growth, sure float64 // growth by the end, and its standard error
 	bound              float64
 }
 
-// flat reports whether a gauge has not grown beyond its bound for certain: by more than twice the standard error.
+// flat reports whether a gauge has not surely grown beyond its bound: by more than twice the standard error.
 func (t trend) flat() bool { return t.growth-2*t.sure <= t.bound }
 
-// soaked is what a run came to.
+// soaked is the result of a run.
 type soaked struct {
 	samples []sample
 	warm    time.Duration
@@ -95,7 +95,7 @@ type soaked struct {
 	wrong   []string
 }
 
-// run puts a steady load on a heddle rm and reads what it takes.
+// run puts a steady load on a heddle rm and reads its gauges.
 func (s *steady) run(ctx context.Context) (res *soaked, err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -145,7 +145,7 @@ func (s *steady) run(ctx context.Context) (res *soaked, err error) {
 	return res, err
 }
 
-// sample reads every so often, for as long as the run lasts.
+// sample takes readings at intervals for as long as the run lasts.
 func (s *steady) sample(c *cluster, res *soaked) error {
 	atWarm := -1
 	for began := c.now(); c.now()-began < s.last; {
@@ -184,7 +184,7 @@ func (c *cluster) read() (s sample, err error) {
 	}
 	s.at = c.now()
 	next, err1 := m.Value("go_memstats_next_gc_bytes")
-	s.values[heap] = next / 2 / mib // GOGC is 100: the next collection is at twice what was left by the last
+	s.values[heap] = next / 2 / mib // GOGC is 100: the next collection is at twice what the last one left
 	var err2, err3 error
 	s.values[goroutines], err2 = m.Value("go_goroutines")
 	s.values[resident], err3 = hollow.Resident(pid)
@@ -201,7 +201,7 @@ func (c *cluster) read() (s sample, err error) {
 	return s, nil
 }
 
-// judge draws a line through each gauge after the warm-up.
+// judge fits a line to each gauge after the warm-up.
 func (res *soaked) judge() {
 	for g := range res.trends {
 		var xs, ys []float64
@@ -225,18 +225,18 @@ func (res *soaked) judge() {
 	}
 }
 
-// tables is by how many bytes a line may grow for the tables by numbers alone. They fill for so many applications and begin
-// anew: of many times that a line shows a part.
+// tables returns by how many bytes a line may grow because of the tables by number alone. They fill for a number of
+// applications and then start over; if they do so many times, a line shows part of that.
 func tables(jobs int) float64 {
 	n := float64(jobs)
 	return ofNumber * min(n, numbers*numbers/n)
 }
 
-// numBatches is into how many parts what was read is put together: what is read one after the other is alike, and would count
-// for more than it is.
+// numBatches is the number of groups into which readings are combined: consecutive readings are alike, and would count
+// for more than they are worth.
 const numBatches = 20
 
-// batches are the means of as many parts of a list, or the list where it is no longer than that.
+// batches returns the means of that many parts of a list, or the list itself if it is not longer.
 func batches(list []float64) (out []float64) {
 	if len(list) <= numBatches {
 		return list
@@ -252,7 +252,7 @@ func batches(list []float64) (out []float64) {
 	return out
 }
 
-// line is the line of least squares: the mean, by how much it grows from the first to the last, and its standard error.
+// line fits a line of least squares: the mean, the growth from the first to the last value, and its standard error.
 func line(xs, ys []float64) (t trend) {
 	n := float64(len(xs))
 	if n < 3 {
@@ -275,7 +275,7 @@ func line(xs, ys []float64) (t trend) {
 	return trend{mean: my, growth: slope * span, sure: math.Sqrt(rest/(n-2)/sxx) * span}
 }
 
-// table tells what a run came to.
+// table writes the result of a run.
 func (res *soaked) table(w io.Writer) error {
 	last := res.samples[len(res.samples)-1].at
 	fmt.Fprintf(w, "%v after a warm-up of %v, %d applications, %d samples\n", (last - res.warm).Round(time.Second), res.warm, res.jobs, len(res.samples))
@@ -291,7 +291,7 @@ func (res *soaked) table(w io.Writer) error {
 	return t.Flush()
 }
 
-// picture is a panel for each gauge.
+// picture returns a plot with a panel for each gauge.
 func (res *soaked) picture() *report.Plot {
 	p := &report.Plot{
 		Title: "heddle rm under a steady load", About: "what heddle rm takes over time, and lines through it after the warm-up",
