@@ -9,28 +9,28 @@ import (
 	"heddle/bench/internal/measure"
 )
 
-// A contest measures others beside a base: against goals, or, where it has columns instead, for a table of them.
+// A contest measures others against a base: with goals or, if it has columns instead, for a table of them.
 type contest struct {
 	name    string
 	base    side
 	others  []side
 	goals   []goal
-	columns []string // figures
-	once    bool     // in one round: it has many sides
+	columns []string // names of figures
+	once    bool     // in one round, because it has many sides
 }
 
-// A side is a program that is run, and how it is called in the result. One without a program is a limit
-// that was set: its figures are fixed.
+// A side is a program to run and its name in the result. A side without a program is a limit that was set: its figures
+// are fixed.
 type side struct {
 	name    string
 	program string
 	args    []string
 	fixed   measure.Figures
-	beside  bool // printed for comparison, bound by no goal
+	beside  bool // printed for comparison, without a goal
 }
 
-// A goal is what other ÷ base must reach, or stay below, in one of the programs' figures, whose names end
-// in their unit.
+// A goal is what the ratio other ÷ base must reach, or stay below, in one of the programs' figures. The names of
+// figures end in their unit.
 type goal struct {
 	figure string
 	ratio  float64
@@ -59,10 +59,10 @@ const (
 	pace = "simulated_per_wall"
 )
 
-// peerAsks bounds what the peer is asked for: at ten thousand it is at its best, and done in half a minute.
+// peerAsks is the most that the peer is asked for: ten thousand is where it does best, and it is done in half a minute.
 const peerAsks = 10_000
 
-// contests are all comparisons, in the order they are run.
+// contests are all comparisons, in the order in which they run.
 var contests = list()
 
 func list() []contest {
@@ -96,10 +96,10 @@ func list() []contest {
 	return append(append(all, simulators()...), profiles()...)
 }
 
-// profileTasks is how much the simulator is given under each profile.
+// profileTasks is how many tasks the simulator gets under each profile.
 const profileTasks = 24_000
 
-// profiles are the contests of every built-in profile beside the CapacityScheduler's.
+// profiles returns the contests of every built-in profile against the CapacityScheduler's.
 func profiles() []contest {
 	var all []contest
 	every := func(name string, columns []string, with func(profile string) side) {
@@ -132,7 +132,7 @@ func profiles() []contest {
 	return all
 }
 
-// simulators are the contests of 10,000 nodes and a million tasks.
+// simulators returns the contests on 10,000 nodes with a million tasks.
 func simulators() []contest {
 	given := func(load string) side {
 		return side{name: "heddle sim, given world", program: "sim", args: []string{"-load", load}}

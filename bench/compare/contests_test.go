@@ -11,8 +11,8 @@ import (
 	"heddle/bench/internal/measure"
 )
 
-// Every contest of profiles has each of them once, the CapacityScheduler as the base, and takes one round; one has
-// 5,000 applications waiting.
+// Every contest of profiles has each of them once, with the CapacityScheduler's as the base, and takes one round; one
+// contest has 5,000 waiting applications.
 func TestProfiles(t *testing.T) {
 	crowd := false
 	for _, c := range profiles() {

@@ -1,7 +1,6 @@
-// Command compare measures Heddle beside its peers, its floors and itself, alternating, in fresh processes
-// with the same number of processors, and prints medians, ranges and the median of the paired ratios:
-// the only figure that means anything on another machine or at another hour. It ends with 1 when a goal
-// is missed.
+// Command compare measures Heddle against its peers, its floors and itself, alternating, in fresh processes with the
+// same number of processors. It prints medians, ranges and the median of the paired ratios: the only figure that means
+// anything on another machine or at another hour. It exits with 1 if a goal is missed.
 package main
 
 import (
@@ -78,7 +77,7 @@ func run(rounds int, load float64, only string) (missed int, err error) {
 	return missed, nil
 }
 
-// simgrid is the program of the peer that is there only where its library is.
+// simgrid is the program of the peer that is built only if its library is installed.
 const simgrid = "simgrid-farm"
 
 // build compiles the programs; kube-scheduler takes minutes the first time.
@@ -107,7 +106,7 @@ func built(bin, program string) bool {
 	return err == nil
 }
 
-// waitForQuiet waits until the load of the last minute, the building's own included, is low enough.
+// waitForQuiet waits until the load average of the last minute, which includes the build's own load, is low enough.
 func waitForQuiet(limit float64, patience time.Duration) error {
 	for begun := time.Now(); ; time.Sleep(5 * time.Second) {
 		text, err := os.ReadFile("/proc/loadavg")
@@ -128,7 +127,7 @@ func waitForQuiet(limit float64, patience time.Duration) error {
 	}
 }
 
-// execute runs a side's program in a process of its own.
+// execute runs a side's program in a separate process.
 func execute(bin string, s side) (measure.Figures, error) {
 	if s.program == "" {
 		return s.fixed, nil

@@ -12,10 +12,10 @@ import (
 
 const (
 	drift   = 0.4 // a round whose scan is farther than this from the median scan is measured again
-	repeats = 3   // at most so many rounds of a contest
+	repeats = 3   // the most rounds of a contest that are repeated
 )
 
-// A round is one run of every side, the base first.
+// A round is one run of every side, base first.
 type round struct {
 	scan  float64
 	sides []measure.Figures
@@ -25,10 +25,10 @@ type round struct {
 type result struct {
 	contest
 	rounds []round
-	odd    int // rounds left whose speed was another
+	odd    int // remaining rounds in which the machine's speed differed
 }
 
-// measure runs the rounds, and those again at which the machine was faster or slower.
+// measure runs the rounds, and repeats those in which the machine was faster or slower.
 func (c *contest) measure(rounds int, scan func() (float64, error), run func(side) (measure.Figures, error)) (*result, error) {
 	r := &result{contest: *c, rounds: make([]round, rounds)}
 	for i := range r.rounds {
@@ -76,13 +76,13 @@ func (c *contest) round(scan func() (float64, error), run func(side) (measure.Fi
 	return r, nil
 }
 
-// off is how far a round's scan is from the median one, as a part of that.
+// off returns how far a round's scan is from the median scan, as a fraction of the median.
 func (r *result) off(i int) float64 {
 	m := median(r.each(func(x round) float64 { return x.scan }))
 	return math.Abs(r.rounds[i].scan-m) / m
 }
 
-// oddest returns the round that has to be measured again first; −1 when none has to.
+// oddest returns the round to measure again first, or −1 if there is none.
 func (r *result) oddest() int {
 	worst := -1
 	for i := range r.rounds {
@@ -113,7 +113,7 @@ func (r *result) print(w io.Writer) (missed int) {
 		for _, name := range r.figures() {
 			values := r.each(func(x round) float64 { return x.sides[i][name] })
 			if values[0] == 0 {
-				continue // a limit is set for what it is about
+				continue // a limit has only the figure that it limits
 			}
 			fmt.Fprintf(w, "    %-26s %s", name, spread(values))
 			if g := r.goalOf(name); i > 0 && g != nil {
@@ -145,10 +145,10 @@ func (r *result) table(w io.Writer) {
 		}
 		fmt.Fprintln(t, "\t")
 	}
-	_ = t.Flush() // like every write before it
+	_ = t.Flush() // error ignored, like that of every write before it
 }
 
-// judge writes a side's ratio to the base and returns 1 when it misses the goal.
+// judge writes a side's ratio to the base and returns 1 if it misses the goal.
 func (r *result) judge(w io.Writer, g *goal, i int, beside bool) int {
 	ratios := r.each(func(x round) float64 { return x.sides[i][g.figure] / x.sides[0][g.figure] })
 	fmt.Fprintf(w, "; ratio %s", spread(ratios))
@@ -163,7 +163,7 @@ func (r *result) judge(w io.Writer, g *goal, i int, beside bool) int {
 	return 1
 }
 
-// figures are those that goals are about, or the columns, then the memory.
+// figures returns the names of the figures that have goals, or the columns, and then the memory.
 func (c *contest) figures() []string {
 	names := slices.Clone(c.columns)
 	for _, g := range c.goals {
@@ -184,7 +184,7 @@ func (c *contest) goalOf(figure string) *goal {
 	return nil
 }
 
-// spread writes the median and the range of values.
+// spread formats the median and the range of values.
 func spread(v []float64) string {
 	return fmt.Sprintf("%s (%s to %s)", short(median(v)), short(slices.Min(v)), short(slices.Max(v)))
 }

@@ -11,7 +11,7 @@ import (
 
 var toy = contest{name: "toy", goals: []goal{{figure: rate, ratio: 2}}, base: side{name: "peer"}, others: []side{{name: "ours"}, {name: "slow"}}}
 
-// script answers scans from a list, and each side from a list of its own.
+// script returns scans from a list, and the figures of each side from a list of its own.
 func script(scans []float64, sides map[string][]float64) (func() (float64, error), func(side) (measure.Figures, error), *[]string) {
 	var order []string
 	scan := func() (float64, error) {
@@ -43,7 +43,7 @@ func TestRatiosArePaired(t *testing.T) {
 	if missed := r.print(&out); missed != 1 {
 		t.Errorf("%d goals missed, want 1", missed)
 	}
-	// The ratios are 3, 4 and 2, where the ratio of the medians would be 80 / 40.
+	// The ratios are 3, 4 and 2, while the ratio of the medians would be 80 / 40.
 	for _, want := range []string{"80 (40 to 300)", "ratio 3 (2 to 4), goal ≥ 2: met", "ratio 1 (1 to 1), goal ≥ 2: missed"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())

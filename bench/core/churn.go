@@ -10,8 +10,8 @@ import (
 // rates are what a life, and an event of it, cost in nanoseconds.
 type rates struct{ perLife, perEvent float64 }
 
-// saturate has the applications want more than there is for good, fills the cluster up, and then replaces
-// a quarter of its containers.
+// saturate makes the applications want more than there will ever be, fills the cluster, and then replaces a quarter of
+// its containers.
 func (b *harness) saturate() error {
 	for i := range b.Apps {
 		b.ask(i, 1<<28)
@@ -31,8 +31,8 @@ func (b *harness) saturate() error {
 	return nil
 }
 
-// churn ends one container after another in the saturated cluster: each end, report of the node, grant,
-// fetch and start is a life.
+// churn ends one container after another in the saturated cluster. The end of one and the report of its node, and the
+// grant, fetch and start of the next, are one life.
 func (b *harness) churn() (rates, error) {
 	if err := b.saturate(); err != nil {
 		return rates{}, err
@@ -51,9 +51,9 @@ func (b *harness) churn() (rates, error) {
 	return rates{took / float64(lives), took / float64(b.events-events)}, nil
 }
 
-// live ends a container somewhere in the list and sees its successor, which takes its place there, start. Where
-// the profile leaves the room on its node empty, other nodes report, until one is given a container; one that
-// holds more back than it did has further containers end first.
+// live ends a container somewhere in the list and waits until its successor, which takes its place in the list, has
+// started. If the profile leaves the freed room on its node empty, other nodes report until one gets a container. If
+// the profile holds back more than before, further containers end first.
 func (b *harness) live() error {
 	for len(b.held) > b.Asks/2 {
 		i := int(uint64(b.turn*2654435761) * uint64(len(b.held)) >> 32)

@@ -19,18 +19,18 @@ import (
 
 const racks = 20
 
-// size is that of every container.
+// size is the size of every container.
 var size = heddle.Of(1024, 1000)
 
-// A load is what a core is made of and has to do.
+// A load is what a core is made of and what it has to do.
 type load struct {
 	shape   measure.Shape
 	profile string
-	place   string // of maps: beat, spread or pack
-	kind    string // of what is asked for: map, executor, or both, every other application one of them
+	place   string // for maps: beat, spread or pack
+	kind    string // of the asks: map, executor, or both, which alternate by application
 }
 
-// kinds is what the applications ask for, in turn.
+// kinds returns what the applications ask for, in turn.
 func (l load) kinds() ([]heddle.Kind, error) {
 	switch l.kind {
 	case "map":
@@ -43,21 +43,21 @@ func (l load) kinds() ([]heddle.Kind, error) {
 	return nil, fmt.Errorf("no kind %q; want map, executor or both", l.kind)
 }
 
-// A harness is a core with nodes and running masters, and what its driver has to know.
+// A harness is a core with nodes and running masters, and the state of its driver.
 type harness struct {
 	measure.Shape
 	core    *sched.Core
-	kinds   []heddle.Kind // asked for, by application in turn
+	kinds   []heddle.Kind // asked for, alternating by application
 	now     heddle.Time
-	step    heddle.Span // between events: every node reports in once a second
+	step    heddle.Span // between events: every node reports once per second
 	held    []life
-	waiting []bool // applications with grants they have not fetched
+	waiting []bool // applications with grants that they have not fetched
 	fetch   []heddle.AppID
 	beats   bool // containers go where a heartbeat comes from
-	profile bool // somebody lives off what tasks use
+	profile bool // a policy uses the usage of tasks
 	events  int
-	turn    uint32 // of churn
-	next    int    // node to report where the one with room is left as it is
+	turn    uint32 // for churn
+	next    int    // the node to report if the one with room is left as it is
 }
 
 // A life is a granted container.
@@ -81,11 +81,11 @@ func newHarness(l load) (*harness, error) {
 	s.Queues = len(set.Queues) - 1 // without the root
 	for i := range set.Lanes {
 		lane := &set.Lanes[i]
-		if lane.PerVcore > 0 { // what is asked for is measured, not what a part of the vcores leaves of it
+		if lane.PerVcore > 0 { // to measure what is asked for, not what a fraction of the vcores leaves of it
 			lane.Slots = policy.Slots{PerNode: s.Slots()}
 		}
 		if n := lane.PerNode; n > 0 && slices.ContainsFunc(kinds, func(k heddle.Kind) bool { return slices.Contains(lane.Kinds, k) }) {
-			s.Asks = min(s.Asks, (n-1)*s.Nodes) // one slot a node stays free, as room does
+			s.Asks = min(s.Asks, (n-1)*s.Nodes) // one slot per node stays free, as some room does
 		}
 	}
 	b := &harness{
@@ -111,7 +111,8 @@ func newHarness(l load) (*harness, error) {
 	return b, nil
 }
 
-// policySet is that of the profile, with as many equal queues as the shape has where the profile has a tree of them.
+// policySet returns that of the profile, with as many equal queues as the shape has if the profile has a tree of
+// queues.
 func (l load) policySet() (*policies.Built, error) {
 	var changes []string
 	switch l.place {
@@ -133,7 +134,7 @@ func (l load) policySet() (*policies.Built, error) {
 	return policies.Build(p, policies.Env{Capacity: byCapacity, Fair: byFair, Minimum: size, Maximum: byCapacity.Maximum, Seed: 1})
 }
 
-// equal is a root and so many queues that are like the one there is, but for what name changes.
+// equal returns the root and n copies of the one queue there is, changed by name.
 func equal[Q any](queues []Q, n int, name func(q *Q, path string)) []Q {
 	out := queues[:1:1]
 	for i := range n {
@@ -144,7 +145,7 @@ func equal[Q any](queues []Q, n int, name func(q *Q, path string)) []Q {
 	return out
 }
 
-// do gives the core an event and files what it decided.
+// do gives the core an event and records its decisions.
 func (b *harness) do(e heddle.Event) {
 	b.now = b.now.Plus(b.step)
 	if at, ok := b.core.Deadline(); ok && b.now >= at {
@@ -168,7 +169,7 @@ func (b *harness) take(e heddle.Event) {
 	}
 }
 
-// round is one second: every node reports in, then every application with grants fetches them.
+// round is one second: every node reports, then every application with grants fetches them.
 func (b *harness) round() {
 	for i := range b.Nodes {
 		b.do(heddle.Heartbeat{Node: heddle.NodeID(i)})
@@ -184,7 +185,7 @@ func (b *harness) acquire() {
 	b.fetch = b.fetch[:0]
 }
 
-// started has a container run, at full speed as far as anybody asks.
+// started starts a container, at full speed if a policy uses that.
 func (b *harness) started(x life) {
 	b.do(heddle.Started{Container: x.id})
 	if b.profile {
@@ -192,13 +193,13 @@ func (b *harness) started(x life) {
 	}
 }
 
-// ask has an application want so many containers.
+// ask makes an application want count containers.
 func (b *harness) ask(app, count int) {
 	row := heddle.Anywhere(20, b.kinds[app%len(b.kinds)], int32(count), size)
 	b.do(heddle.Ask{App: heddle.AppID(app), Rows: []heddle.Row{row}})
 }
 
-// fill asks for everything and returns how long it took until all was granted and fetched.
+// fill asks for everything and returns how long it took until everything was granted and fetched.
 func (b *harness) fill() (time.Duration, error) {
 	runtime.GC()
 	start := time.Now()

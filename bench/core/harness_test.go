@@ -9,7 +9,7 @@ import (
 	"heddle/bench/internal/measure"
 )
 
-// What is measured is a scheduler at work: all asks granted within capacity, and every end replaced.
+// What is measured is a working scheduler: all asks are granted within capacity, and every ended container is replaced.
 func TestHarness(t *testing.T) {
 	for _, place := range []string{"beat", "spread", "pack"} {
 		for _, s := range []measure.Shape{{Nodes: 20, Asks: 200, Queues: 4, Apps: 8}, {Nodes: 20, Asks: 200, Queues: 2, Apps: 2}} {
@@ -35,7 +35,7 @@ func TestHarness(t *testing.T) {
 	}
 }
 
-// Every profile is at work too, on whatever is asked for.
+// Every profile works too, with every kind of ask.
 func TestHarnessOfEveryProfile(t *testing.T) {
 	for _, profile := range policies.Names() {
 		for _, kind := range []string{"map", "executor", "both"} {
@@ -98,7 +98,7 @@ func TestVerifyFindsTooMany(t *testing.T) {
 	}
 }
 
-// BenchmarkLife is for profiles: go test ./core -bench Life -cpuprofile cpu.prof.
+// BenchmarkLife is for CPU profiles: go test ./core -bench Life -cpuprofile cpu.prof.
 func BenchmarkLife(b *testing.B) {
 	for _, place := range []string{"beat", "spread"} {
 		b.Run(place, func(b *testing.B) {

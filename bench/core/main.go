@@ -1,6 +1,6 @@
-// Command core measures Heddle's scheduler core in one process, with all its bookkeeping, at the shapes its
-// peers are measured at. The clock of the first figure runs from the first ask to the last grant fetched
-// by its application; the second is a container's whole life, over and over, in the cluster now full.
+// Command core measures Heddle's scheduler core in one process, with all its bookkeeping, with the shapes with which
+// its peers are measured. The clock of the first figure runs from the first ask until the application has fetched the
+// last grant. The second figure is a container's whole life, over and over, in the cluster that is then full.
 package main
 
 import (
@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// run fills new clusters until it has measured for a second, and releases and grants in the last of them
-// for another.
+// run fills new clusters until it has measured for a second, and releases and grants in the last one for another
+// second.
 func run(l load) error {
 	var rates []float64
 	var b *harness

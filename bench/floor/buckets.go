@@ -5,8 +5,7 @@ import "math/bits"
 // room is what a node has free.
 type room struct{ mem, cpu int32 }
 
-// buckets keep nodes by free processors, with a bitmap of the buckets that are not empty: best fit in
-// constant time.
+// buckets keeps nodes by free processors, with a bitmap of the buckets that are not empty: best fit in constant time.
 type buckets struct {
 	mask       [2]uint64
 	head       [128]int32
@@ -51,7 +50,7 @@ func (b *buckets) unlink(i int32) {
 	}
 }
 
-// change gives a node so much more room, or less.
+// change gives a node more room, or less.
 func (b *buckets) change(i int32, by room) {
 	b.unlink(i)
 	b.free[i].mem += by.mem
@@ -59,7 +58,7 @@ func (b *buckets) change(i int32, by room) {
 	b.link(i)
 }
 
-// bestFit returns a node with room for need that has the fewest processors free; −1 when there is none.
+// bestFit returns the node with room for need that has the fewest processors free, or −1 if there is none.
 func (b *buckets) bestFit(need room) int32 {
 	for k := need.cpu; k < int32(len(b.head)); {
 		m := b.mask[k>>6] >> (k & 63)

@@ -7,12 +7,12 @@ import (
 	"heddle/bench/internal/measure"
 )
 
-// A core is the least that can be called one: queues in three levels, of which the one served least goes
-// first, in it the application that has least, best fit among nodes, and accounts up the tree.
+// A core is the least that can be called one: queues in three levels, from which it takes the least-served queue and in
+// it the application that has least; best fit among nodes; and accounts up the tree.
 type core struct {
 	root  *queue
 	nodes *buckets
-	held  []container // a ring of what was allocated
+	held  []container // a ring of allocated containers
 	at    uint32
 }
 
@@ -35,10 +35,10 @@ type app struct {
 
 type container struct {
 	app  *app
-	node int32 // −1 = nothing is held
+	node int32 // −1 = holds nothing
 }
 
-// newCore fills a core of the shape: as many containers as the shape asks for.
+// newCore returns a core of the shape, filled with as many containers as the shape asks for.
 func newCore(s measure.Shape) *core {
 	c := &core{root: &queue{share: 1}, nodes: newBuckets(s.Nodes, room{128 << 10, 64}), held: make([]container, s.Asks)}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -94,7 +94,7 @@ func (q *queue) leastServed() *queue {
 	return best
 }
 
-// account books so many containers of a on the application and the queues above it.
+// account books n containers of a on the application and on the queues above it.
 func (a *app) account(n int64) {
 	mem, cpu := n*int64(a.size.mem), n*int64(a.size.cpu)
 	a.used += mem
@@ -105,7 +105,7 @@ func (a *app) account(n int64) {
 	}
 }
 
-// apps is a heap of applications, the one that has least on top.
+// apps is a heap of applications, with the one that has least on top.
 type apps []*app
 
 func (h apps) Len() int           { return len(h) }

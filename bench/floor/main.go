@@ -1,6 +1,6 @@
-// Command floor measures what a scheduler core cannot beat on this machine: the fewest structures that do
-// an allocation and a release at all, with no policy, no events and no states; and how long a plain scan
-// over the capacities of 10,000 nodes takes, by which runs at different hours are told apart.
+// Command floor measures what a scheduler core cannot beat on this machine: the least data structures that allocate and
+// release at all, with no policy, events or states. It also measures how long a plain scan over the capacities of
+// 10,000 nodes takes, to tell apart runs at different hours.
 package main
 
 import (
@@ -32,7 +32,7 @@ func run(scanned bool, shape string) error {
 	return measure.Print(measure.Figures{"allocation_and_release_ns": perRound(newCore(s).churn)})
 }
 
-// perRound returns the nanoseconds of one call, over as many as fit into about a second.
+// perRound returns the nanoseconds per call, over as many calls as fit into about a second.
 func perRound(f func()) float64 {
 	const batch = 256
 	for range 16 * batch {

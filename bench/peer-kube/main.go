@@ -1,6 +1,6 @@
-// Command peer-kube measures the Kubernetes scheduler as a peer: its real queue, scheduling cycle, default
-// plugins and binding, in one process, with an API client that does nearly nothing when a pod is bound.
-// The clock runs from the start of the loop, with all pods in the queue, to the last bind.
+// Command peer-kube measures the Kubernetes scheduler as a peer: its real queue, scheduling cycle, default plugins and
+// binding, in one process, with an API client that does almost nothing when a pod is bound. The clock runs from the
+// start of the loop, with all pods in the queue, to the last bind.
 package main
 
 import (
@@ -80,7 +80,7 @@ func run(nodes, pods int, limit time.Duration) (float64, error) {
 	}
 }
 
-// countBinds returns a client and when its pods-th bind came.
+// countBinds returns a client and a channel that gets the time of its pods-th bind.
 func countBinds(pods int64) (*fake.Clientset, <-chan time.Time) {
 	client := fake.NewClientset()
 	var bound atomic.Int64

@@ -20,20 +20,20 @@ const (
 // container is the size of every task and master.
 var container = heddle.Of(1024, 1000)
 
-// A bench is a cluster and what it is to do.
+// A bench is a cluster and its workload.
 type bench struct {
 	nodes []world.NodeSpec
 	jobs  *workload.Workload
 }
 
-// newBench makes a load of so many tasks. Durations are exponential, and jobs arrive as a Poisson process.
+// newBench makes a load of that many tasks. Durations are exponential, and jobs arrive as a Poisson process.
 func newBench(load string, tasks int) (*bench, error) {
 	if tasks < perJob || tasks%perJob != 0 {
 		return nil, fmt.Errorf("%d tasks; want a multiple of %d", tasks, perJob)
 	}
 	switch load {
 	case "farm":
-		// One container a node; tasks keep nine tenths of the nodes busy, and masters a few more.
+		// One container per node; tasks keep nine tenths of the nodes busy, and masters a few more.
 		return makeBench(container, tasks, perJob*meanTask/(0.9*nodes), 0), nil
 	case "day":
 		return makeBench(container.Times(8), tasks, 86_400/float64(tasks/perJob), 0.1), nil
@@ -41,8 +41,8 @@ func newBench(load string, tasks int) (*bench, error) {
 	return nil, fmt.Errorf("no load %q; want farm or day", load)
 }
 
-// makeBench makes jobs that arrive every gap seconds in the mean; reduces is the part of their tasks that
-// are reduces.
+// makeBench makes jobs that arrive every gap seconds on average; reduces is the fraction of their tasks that are
+// reduces.
 func makeBench(node heddle.Resource, tasks int, gap, reduces float64) *bench {
 	b := &bench{jobs: &workload.Workload{Name: "bench", Format: "scenario"}}
 	for i := range nodes {
@@ -63,7 +63,7 @@ func makeBench(node heddle.Resource, tasks int, gap, reduces float64) *bench {
 	return b
 }
 
-// draw makes tasks.
+// draw makes n random tasks.
 func draw(r *rand.Rand, n int) []workload.Task {
 	tasks := make([]workload.Task, n)
 	for i := range tasks {

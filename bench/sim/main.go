@@ -1,6 +1,5 @@
-// Command sim measures the simulator with the real scheduler core in the loop, on 10,000 nodes and a
-// million tasks: a farm that is nine tenths full, as bare simulation engines are measured with, and a day
-// of jobs.
+// Command sim measures the simulator with the real scheduler core in the loop, on 10,000 nodes and a million tasks: a
+// farm that is nine tenths full, the load with which bare simulation engines are measured, and a day of jobs.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package measure is how a benchmark program hands its figures to the one that compares: one line of
-// JSON on standard output, with the memory the process took at its peak.
+// Package measure defines how a benchmark program passes its figures to the one that compares: as one line of JSON on
+// standard output, with the peak memory of the process.
 package measure
 
 import (
@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// Figures are a program's results by name, with the unit last in the name.
+// Figures are a program's results by name; the name ends in the unit.
 type Figures map[string]float64
 
-// PeakMemory is the name under which [Print] adds the peak of the process's memory.
+// PeakMemory is the name under which [Print] adds the process's peak memory.
 const PeakMemory = "peak_rss_mib"
 
 // Print writes the figures and the process's peak memory so far as one line.
@@ -49,20 +49,20 @@ type Shape struct {
 	Nodes, Asks, Queues, Apps int
 }
 
-// Shapes are those at which schedulers are compared, smallest first.
+// Shapes are the shapes at which schedulers are compared, smallest first.
 var Shapes = []Shape{
 	{"A", 1_000, 10_000, 10, 100},
 	{"B", 5_000, 50_000, 10, 100},
 	{"C", 10_000, 100_000, 10, 1_000},
 }
 
-// Crowd is the largest of them with five times the applications, all of which wait.
+// Crowd is the largest shape with five times the applications, all of which wait.
 var Crowd = Shape{"D", 10_000, 100_000, 10, 5_000}
 
-// Slots is how many containers a node of the shape has room for: its part of what is asked, and one more.
+// Slots returns how many containers a node of the shape has room for: its part of what is asked for, and one more.
 func (s Shape) Slots() int { return (s.Asks+s.Nodes-1)/s.Nodes + 1 }
 
-// ShapeNamed returns the shape of a name, or an error with those there are.
+// ShapeNamed returns the shape with a name, or an error that lists the names.
 func ShapeNamed(name string) (Shape, error) {
 	for _, s := range append(slices.Clip(Shapes), Crowd) {
 		if s.Name == name {
