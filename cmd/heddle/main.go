@@ -188,7 +188,7 @@ func group(c *cobra.Command, kids ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// noCommand returns the error for a subcommand that does not exist, with the one that was probably meant.
+// noCommand returns the error for a subcommand that does not exist, with the one that was probably meant, if any.
 func noCommand(cmd *cobra.Command, name string) error {
 	var names []string
 	for _, kid := range cmd.Commands() {

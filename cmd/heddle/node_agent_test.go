@@ -180,7 +180,7 @@ func TestThawOfAnotherNode(t *testing.T) {
 	}
 }
 
-// frozen reports whether a container is frozen, by either cgroup version.
+// frozen reports whether a container does not run, by whatever means.
 func frozen(t *testing.T, parent, id string, pid int) bool {
 	t.Helper()
 	for _, file := range []string{

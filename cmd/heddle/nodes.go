@@ -35,8 +35,8 @@ type hardware struct {
 	files     []string // the files it was read from
 }
 
-// cluster returns the cluster of the flags, or else of the scenario, or else one of the hosts that the trace names, or
-// else a small default. Nodes whose size is not stated get the size each.
+// cluster returns the cluster of the flags, or else of the scenario, or else one made of the hosts that the trace
+// names, or else a small default. Nodes whose size is not stated get the size each.
 func (f *clusterFlags) cluster(in *input, each heddle.Resource) (*hardware, error) {
 	if f.node != (size{}) {
 		each[heddle.Memory], each[heddle.CPU] = f.node[heddle.Memory], f.node[heddle.CPU]

@@ -23,7 +23,7 @@ func wrote(err error) error {
 type target struct {
 	path string
 	file *os.File
-	temp string // the temporary neighbour of path; "" for a pipe or a device
+	temp string // the neighbour of path that is written first; "" for a pipe or a device
 	done bool
 }
 

@@ -59,7 +59,7 @@ type appOrder struct {
 	less      func(a, b *rm.AppReport) int
 }
 
-// appOrders are the sort orders; each begins with the largest or first. Ties are sorted by age.
+// appOrders are the sort orders; the least by less is shown first. Ties are sorted by age.
 var appOrders = []appOrder{
 	{"m", "memory", func(a, b *rm.AppReport) int { return cmp.Compare(b.Used.MemoryMiB, a.Used.MemoryMiB) }},
 	{"v", "vcores", func(a, b *rm.AppReport) int { return cmp.Compare(b.Used.Vcores, a.Used.Vcores) }},
@@ -130,8 +130,8 @@ func newInks(colour bool) inks {
 	}
 }
 
-// draw lays out a snapshot: the cluster, its queues, its applications. It reduces l.skip so that the last application
-// is on the last line at most.
+// draw lays out a snapshot: the cluster, its queues, its applications. It limits l.skip to where the last application
+// is on the last line.
 func (s *snapshot) draw(l *look) string {
 	k := newInks(l.colour)
 	lines := s.heading(l, k)

@@ -18,7 +18,7 @@ const maxNesting = 64
 // maxKeys is how many keys a mapping in block style may have, for the same reason.
 const maxKeys = 10_000
 
-// ReadFile reads a file of at most that many bytes. It reads only one byte more of a longer one, and returns an error.
+// ReadFile reads a file of at most that many bytes. Of a longer file it reads only one byte more, and returns an error.
 func ReadFile(path string, most int) ([]byte, error) {
 	r, err := os.Open(path)
 	if err != nil {

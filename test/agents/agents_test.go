@@ -85,7 +85,7 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// The fifth-longest of ten lags is their median.
+// The median of ten lags is the fifth-shortest.
 func TestLag(t *testing.T) {
 	s := step{}
 	for i := range 10 {

@@ -7,8 +7,8 @@
 // other machines.
 //
 // The rest of their cost comes from the machine: its processors and network serve all readers, wherever they are. So
-// both steps are repeated with readers of another ResourceManager on the same machine. Only the time by which reports
-// take longer than then is due to lists from their own ResourceManager.
+// both steps are repeated with readers of another ResourceManager on the same machine. Only what reports take longer
+// than in those steps is due to lists from their own ResourceManager.
 package main
 
 import (

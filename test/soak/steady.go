@@ -83,7 +83,8 @@ type trend struct {
 	bound              float64
 }
 
-// flat reports whether a gauge has not surely grown beyond its bound: by more than twice the standard error.
+// flat reports whether a gauge has not grown beyond its bound with certainty, that is by more than twice the standard
+// error.
 func (t trend) flat() bool { return t.growth-2*t.sure <= t.bound }
 
 // soaked is the result of a run.

@@ -112,7 +112,8 @@ func Imported(module string, impure, closure []string, pkgs []*source.Package) [
 	return wrong
 }
 
-// Docs reports the package unless exactly one of its files has a package comment, and that begins as godoc expects.
+// Docs reports the package unless exactly one of its files has a package comment, and that comment begins as godoc
+// expects.
 func Docs(p *source.Package) []string {
 	var docs []*ast.File
 	for _, f := range p.Files {

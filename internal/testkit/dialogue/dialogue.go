@@ -130,7 +130,7 @@ func (s *session) do(d *datadriven.TestData) (string, error) {
 	return folded(s.out.String()), err
 }
 
-// folded prints a line that repeats once, with a count.
+// folded replaces consecutive repeats of a line with one line and a count.
 func folded(text string) string {
 	var out strings.Builder
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")

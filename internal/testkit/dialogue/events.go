@@ -250,7 +250,7 @@ func (s *session) wait(names []string, _ map[string]string) error {
 	return err
 }
 
-// exit ends containers on their nodes; unless lost is given, they are fetched and started first.
+// exit ends containers on their nodes; unless unfetched is given, they are fetched and started first.
 func (s *session) exit(names []string, o map[string]string) error {
 	for _, name := range names {
 		if name == "unfetched" {

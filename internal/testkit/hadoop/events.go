@@ -10,8 +10,8 @@ import (
 
 // SparkEvents is what a Spark application's own log says about its executors and tasks.
 type SparkEvents struct {
-	Added   int            // executors that started
-	First   int64          // when the first one started, in ms since 1970
+	Added   int            // executors added
+	First   int64          // when the first one was added, in ms since 1970
 	Began   int64          // when the first task started, likewise
 	Peak    int            // most executors at one time
 	Removed map[string]int // executors removed before the end, by reason
