@@ -83,7 +83,7 @@ func ended(r *rm.AppReport) string {
 // whyMasked says why something about an application is not shown, and what helps.
 const whyMasked = "access lists are on (yarn.acl.enable) and do not name you; HADOOP_USER_NAME says who asks"
 
-// progressOf returns an application's progress, or "" if that is not told.
+// progressOf returns an application's progress, or "" if that is not reported.
 func progressOf(r *rm.AppReport) string {
 	if r.Masked {
 		return ""
@@ -91,7 +91,7 @@ func progressOf(r *rm.AppReport) string {
 	return share(r.Progress)
 }
 
-// A holding is what an application holds, as shown in a table: empty if it is over or if that is not told.
+// A holding is what an application holds, as shown in a table: empty if it is over or if that is not reported.
 type holding struct{ containers, memory, vcores string }
 
 func holdingOf(r *rm.AppReport) holding {

@@ -282,7 +282,7 @@ func TestLogsJSON(t *testing.T) {
 	}
 }
 
-// Whoever chose a text, the log has at most as much of it as fits the limit for a line.
+// Whoever chose a text, the log has no more of it than a line may hold.
 func TestLogIsBound(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		var b strings.Builder

@@ -227,7 +227,7 @@ func (res *soaked) judge() {
 }
 
 // tables returns by how many bytes a line may grow because of the tables by number alone. They fill for a number of
-// applications and then start over; if they do so many times, a line shows part of that.
+// applications and then start over. If they start over many times, the line shows only a part of that.
 func tables(jobs int) float64 {
 	n := float64(jobs)
 	return ofNumber * min(n, numbers*numbers/n)
