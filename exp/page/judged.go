@@ -9,22 +9,23 @@ import (
 )
 
 // judged explains how a figure gets its verdict: see [exp.Verdict].
-const judged = "Ours is the median over seeds, beside it the lowest and the highest. A gain is *reached* from 0.8 to 1.5 times the\n" +
-	"published effect and *exceeded* above, a cost is reached up to 1.25 times the published loss and exceeded where nothing is\n" +
-	"lost, a level is reached within 20 % of the published value, and a shape if it holds. Seeds are added until the interval\n" +
-	"that holds the median in 95 of 100 such samples lies on one side of the threshold; where it does not, the figure is\n" +
-	"*undecided*. What the null arm reaches too, or a gain of which it has four fifths, says nothing of the mechanism (*null*). What\n" +
-	"no schedule can reach in the set-up as it is described is *unattainable*. Figures of baselines say whether the set-up is the\n" +
-	"paper's (*set-up*).\n\n"
+const judged = "“Ours” is the median over seeds, shown with the lowest and the highest value. A gain is *reached* from 0.8 to 1.5 times\n" +
+	"the published effect and *exceeded* above that. A cost is reached up to 1.25 times the published loss, and exceeded if\n" +
+	"nothing is lost. A level is reached within 20 % of the published value, and a shape is reached if it holds. Seeds are added\n" +
+	"until the interval that contains the median in 95 of 100 such samples lies on one side of the threshold; if it never does,\n" +
+	"the figure is *undecided*. A figure says nothing about the mechanism (*null*) if the null arm also reaches it, or if the\n" +
+	"null arm has four fifths of the gain. A figure that no schedule can reach in the set-up as described is *unattainable*.\n" +
+	"Figures of baselines show whether the set-up matches the paper's (*set-up*).\n\n"
 
 // setUp returns the table of what was determined by what.
 func setUp(list []exp.Decision) string {
-	t := newTable("of the set-up", "chosen", "by")
+	t := newTable("part of the set-up", "chosen", "determined by")
 	for _, d := range list {
 		t.row(escape(d.What), escape(d.Chosen), escape(d.By))
 	}
-	return "What the paper publishes of its baselines and its set-up determines workload and world. Where a figure of its own system\n" +
-		"had to, because the text has nothing else, the table says so, and that figure does not count.\n\n" + t.String()
+	return "The workload and the simulated world follow from what the paper publishes about its baselines and its set-up. If the text\n" +
+		"gives nothing else and a figure of the paper's own system had to be used, the table says so, and that figure does not\n" +
+		"count.\n\n" + t.String()
 }
 
 // bounds writes, for each figure that no schedule can reach, what one could reach.
@@ -40,7 +41,7 @@ func (s *Section) bounds(b *strings.Builder) {
 // mutations writes the table of figures that mistakes in the mechanism must lose.
 func (s *Section) mutations(b *strings.Builder) {
 	n := 0
-	t := newTable("with the mistake", "figure", "without it", "with it", "then it is")
+	t := newTable("mistake", "figure", "without it", "with it", "verdict with it")
 	t.right(2, 3)
 	for i := range s.outcome.Mutations {
 		x := &s.outcome.Mutations[i]
@@ -57,5 +58,5 @@ func (s *Section) mutations(b *strings.Builder) {
 	if n == 0 {
 		return
 	}
-	fmt.Fprintf(b, "Figures that are the mechanism's own, and what their medians come to with a mistake in it (the first %d seeds):\n\n%s\n", n, t)
+	fmt.Fprintf(b, "Figures that come from the mechanism, and their medians when the mechanism contains a mistake (the first %d seeds):\n\n%s\n", n, t)
 }

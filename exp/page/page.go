@@ -116,8 +116,8 @@ func Page(system *exp.System, sections []*Section) []byte {
 }
 
 // manner describes how every arm of every experiment is simulated: see [exp.Experiment].
-const manner = "Every arm is simulated as a stock ResourceManager with an ideal node agent beside every NodeManager: nothing is given\n" +
-	"away between reports of nodes, nodes report at a fixed interval, and they report the ends of containers with their next\nheartbeat.\n\n"
+const manner = "Every arm is simulated as a stock ResourceManager with an ideal node agent beside every NodeManager: containers are\n" +
+	"allocated only when a node reports, nodes report at a fixed interval, and they report the end of a container with their\nnext heartbeat.\n\n"
 
 // tally counts the figures of sections.
 func tally(sections []*Section) exp.Tally {
@@ -234,7 +234,7 @@ func shortfall(m *exp.Judged) string {
 	off := fmt.Sprintf("%s against %s", exp.Figure(ours, m.Unit), exp.Figure(published, m.Unit))
 	switch {
 	case m.Kind == exp.Shape:
-		return fmt.Sprintf("published is “%s”, which does not hold", strings.TrimSuffix(escape(m.Text), "."))
+		return fmt.Sprintf("the published “%s” does not hold", strings.TrimSuffix(escape(m.Text), "."))
 	case math.IsNaN(ours):
 		return "there is no figure"
 	case m.Verdict == exp.Undecided && math.IsInf(m.Ours.From, 0):
@@ -244,13 +244,13 @@ func shortfall(m *exp.Judged) string {
 	case published == 0:
 		return off
 	case m.Kind == exp.Level:
-		return fmt.Sprintf("%s, %+.0f %%, where 20 %% are allowed", off, 100*(ours/published-1))
+		return fmt.Sprintf("%s, %+.0f %% (20 %% is allowed)", off, 100*(ours/published-1))
 	case m.Kind == exp.Cost && published < 0:
 		return off
 	case m.Kind == exp.Cost:
 		return fmt.Sprintf("%s, %.2f times the published loss", off, ours/published)
 	case !m.SameDirection:
-		return off + ", the other direction"
+		return off + ", in the other direction"
 	}
 	return fmt.Sprintf("%s, %.0f %% of the published effect", off, 100*ours/published)
 }
@@ -262,9 +262,9 @@ func (s *Section) effects(b *strings.Builder) {
 		return
 	}
 	unit := s.outcome.Metrics[0].Unit
-	fmt.Fprintf(b, "The headline (%s) with effects of the world switched off, seed %d; with all of them it is %s:\n\n",
+	fmt.Fprintf(b, "The headline (%s) with each effect of the simulated world switched off in turn, seed %d; with all effects it is %s:\n\n",
 		escape(s.outcome.Metrics[0].Name), s.outcome.Seeds[0], exp.Figure(s.outcome.Effects[0].With, unit))
-	t := newTable("without", "headline", "of that is left", "said to live off it")
+	t := newTable("without", "headline", "part left", "claimed to depend on it")
 	t.right(1, 2)
 	for _, f := range s.outcome.Effects {
 		t.row(f.Name, exp.Figure(f.Without, unit), left(&f), claim(&f))
@@ -289,13 +289,13 @@ func livesOff(effects []exp.Effect) string {
 	}
 	switch {
 	case len(lost) > 0:
-		return "Less than 80 % of it is left without " + strings.Join(lost, ", ") + ", though it is not said to live off that."
+		return "Less than 80 % of the headline is left without " + strings.Join(lost, ", ") + ", although no such dependence is claimed."
 	case said:
 		return ""
 	case judged:
-		return "The headline lives off none of them: it comes from what runs when, not from how fast it runs."
+		return "The headline depends on none of them: it comes from what runs when, not from how fast it runs."
 	}
-	return "The headline is said to live off none of them."
+	return "The headline is not claimed to depend on any of them."
 }
 
 // none is shown if there is no figure.
@@ -342,7 +342,7 @@ func writeSweep(b *strings.Builder, x *exp.Swept, picture string) {
 		}
 		t.row(cells...)
 	}
-	fmt.Fprintf(b, "Held against %s; %d %s.\n\n%s\n", escape(x.Base), n, map[bool]string{true: "seed", false: "seeds"}[n == 1], t)
+	fmt.Fprintf(b, "Compared with %s; %d %s.\n\n%s\n", escape(x.Base), n, map[bool]string{true: "seed", false: "seeds"}[n == 1], t)
 	if picture != "" {
 		b.WriteString(picture + "\n\n")
 	}

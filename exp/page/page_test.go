@@ -105,12 +105,12 @@ func TestPage(t *testing.T) {
 		"|  | the small job ends first | It ends first |  |  |  |  | lost |",
 		"Arms: fifo; fair, patient. ",
 		"\nfifo           fifo\nfair, patient  fair --set place.map={delay: {node_wait: 4}} --set estimate.remaining=progress\n",
-		"where 20 % are allowed.\n  The *world* is slower | wider\n", // the experiment's own Markdown
+		" (20 % is allowed).\n  The *world* is slower | wider\n", // the experiment's own Markdown
 		"- makespan, increase: 1.0 % against 0.50 %, 2.00 times the published loss;\n" + // one reason
 			"  a gain that is too small: 100 % against 1000 %, 10 % of the published effect;\n" +
-			"  a loss instead of a gain: -3.0 % against 10.0 %, the other direction;\n" +
-			"  the small job ends first: published is “It ends first”, which does not hold.\n  No explanation has been found.\n",
-		"**a defect**", "### How long a map waits for its data\n", "Held against fifo; 2 seeds.", "| 9 heartbeats | ",
+			"  a loss instead of a gain: -3.0 % against 10.0 %, in the other direction;\n" +
+			"  the small job ends first: the published “It ends first” does not hold.\n  No explanation has been found.\n",
+		"**a defect**", "### How long a map waits for its data\n", "Compared with fifo; 2 seeds.", "| 9 heartbeats | ",
 		"*δ over time: the runs have nothing to show.*",
 		"![Running maps and reduces](plots/small-behind-large-1.svg)", "![How long a map waits for its data](plots/small-behind-large-6.svg)",
 	} {
@@ -248,12 +248,12 @@ func TestLivesOff(t *testing.T) {
 		effects []exp.Effect
 		want    string
 	}{
-		{[]exp.Effect{kept}, "The headline lives off none of them: it comes from what runs when, not from how fast it runs."},
-		{[]exp.Effect{kept, lost}, "Less than 80 % of it is left without slow_nodes, though it is not said to live off that."},
+		{[]exp.Effect{kept}, "The headline depends on none of them: it comes from what runs when, not from how fast it runs."},
+		{[]exp.Effect{kept, lost}, "Less than 80 % of the headline is left without slow_nodes, although no such dependence is claimed."},
 		{[]exp.Effect{kept, claimed}, ""},
-		{[]exp.Effect{lost, claimed}, "Less than 80 % of it is left without slow_nodes, though it is not said to live off that."},
-		{[]exp.Effect{kept, unknown}, "The headline is said to live off none of them."},
-		{[]exp.Effect{{Name: "skew", With: -5, Without: -4}}, "The headline is said to live off none of them."},
+		{[]exp.Effect{lost, claimed}, "Less than 80 % of the headline is left without slow_nodes, although no such dependence is claimed."},
+		{[]exp.Effect{kept, unknown}, "The headline is not claimed to depend on any of them."},
+		{[]exp.Effect{{Name: "skew", With: -5, Without: -4}}, "The headline is not claimed to depend on any of them."},
 	} {
 		if got := livesOff(c.effects); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.effects, got, c.want)
