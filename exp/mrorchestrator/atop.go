@@ -58,7 +58,7 @@ func (m *manager) experiment() exp.Experiment {
 	reduced := func(fold func([]float64) float64) func(exp.Runs) float64 {
 		return func(r exp.Runs) float64 { return fold(together(r, m.base, ours, ids)) }
 	}
-	boundIs := bestIs + "Beside them, tasks that have from the start containers of the size that they need, so that as many run at once as memory control could ever make room for."
+	boundIs := bestIs + "The other schedules give tasks containers of the size that they need from the start, so that as many tasks run at once as memory control could ever make room for."
 	e := exp.Experiment{
 		System: "mrorchestrator", Name: m.name, Title: m.title, Source: "IV-C, Fig. 9d",
 		Method: m.method + aboutWorld,
@@ -78,7 +78,7 @@ func (m *manager) experiment() exp.Experiment {
 	e.Metrics = append(e.Metrics, utilisation([]pair{{m.base, ours}}, "increase",
 		limited{m.cpu, allBusy(m.base), allBusyIs}, limited{m.memory, mostIncrease(arms, m.base, memoryUsed), boundIs}, m.why)...)
 	e.Sweeps = []exp.Sweep{{
-		Name: "ablation", Title: "What it gains from", Base: m.base,
+		Name: "ablation", Title: "What the gain comes from", Base: m.base,
 		Arms: []exp.Arm{
 			m.arm(m.base, ""), m.arm(ours, orchestrate("regression", "")),
 			m.arm("CPU", orchestrate("regression", "mode: cpu")),
@@ -92,16 +92,17 @@ func (m *manager) experiment() exp.Experiment {
 	return e
 }
 
-const whyAtop = "A limit that is lowered makes room in the scheduler's books, where more containers start, and a heap is what it was: a reduce grows as it copies, and one that outgrows its " +
-	"limit swaps until the next epoch. With the lowering of Algorithm 1 as printed jobs take longer than without control (ablation), so that it is off by default."
+const whyAtop = "Lowering a limit frees memory in the scheduler's accounts, so more containers start, but the heap stays as large as it was: a reduce grows as it " +
+	"copies, and a reduce that outgrows its limit swaps until the next epoch. If limits are lowered as in Algorithm 1 as printed, jobs take longer than without " +
+	"control (ablation), so this is off by default."
 
 func onMesos() exp.Experiment {
 	m := manager{
 		name: "mrorchestrator-mesos", title: "MROrchestrator on Mesos with dominant resource fairness", base: "Mesos", arm: mesos,
-		method: "Mesos is the fair scheduler with DRF among the jobs, on slots of 1 core and 1 GiB (the defaults of Mesos' Hadoop framework), of which two fit a node's processors. ",
+		method: "Mesos is the fair scheduler with DRF among the jobs, on slots of 1 core and 1 GiB (the defaults of Mesos' Hadoop framework). A node has processors for two of them. ",
 		sizes:  slices.Concat(small("fair", 512, 500), small("fair", 312, 250)),
 		mean:   12.8, largest: 17, cpu: 11.7, memory: 8.2,
-		why: "Two tasks of one thread have a processor each, so that weights change nothing, and a lowered limit on memory makes no room where processors are what is short. " + whyAtop,
+		why: "A node runs two single-threaded tasks with a processor each, so weights change nothing, and a lower memory limit makes no room if processors are scarce. " + whyAtop,
 	}
 	return m.experiment()
 }
@@ -109,10 +110,10 @@ func onMesos() exp.Experiment {
 func onNGM() exp.Experiment {
 	m := manager{
 		name: "mrorchestrator-ngm", title: "MROrchestrator on the next generation of MapReduce (YARN)", base: "NGM", arm: ngm,
-		method: "NGM is the capacity scheduler of Hadoop 0.23, which counts memory alone, with its default containers of 1 GiB. ",
+		method: "NGM is the capacity scheduler of Hadoop 0.23, which counts only memory, with its default containers of 1 GiB. ",
 		sizes:  slices.Concat(small("capacity", 512, 1000), small("capacity", 312, 1000)),
 		mean:   16.6, largest: 23.1, cpu: 19.2, memory: 13.1,
-		why: "Three tasks share two processors, and a schedule that knows which job ends soonest, with more and smaller tasks beside that, gains more (the bound); neither is among the rules. " + whyAtop,
+		why: "Three tasks share two processors. A schedule that knows which job ends soonest and also runs more, smaller tasks gains more (the bound); the mechanism's rules do neither. " + whyAtop,
 	}
 	return m.experiment()
 }
@@ -127,16 +128,16 @@ func against() exp.Experiment {
 		return func(r exp.Runs) float64 { return of(r) - gain(than)(r) }
 	}
 	mine, best := gain("MROrchestrator"), bestTogether(ours, "slots", exp.Mean)
-	why := "What sets the three apart here is how many tasks run at once on a node of two cores, ten, two or three, and whether they have the memory they want; MROrchestrator changes little of it."
+	why := "The three differ here in how many tasks run at once on a node of two cores (ten, two or three) and in whether the tasks have the memory that they want; MROrchestrator changes little of that."
 	return exp.Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-against",
 		Title:  "MROrchestrator, Mesos and NGM, each against slots under the fair scheduler",
 		Source: "IV-C, Fig. 9c",
-		Method: "Slots, Mesos and NGM as in the experiments of their own. " +
-			"Slots alone are ahead of Mesos already: of the 16 points with MROrchestrator three are its own. " + aboutWorld,
+		Method: "Slots, Mesos and NGM are as in their own experiments. Slots alone are already ahead of Mesos: of the 16 " +
+			"points with MROrchestrator, three come from MROrchestrator itself. " + aboutWorld,
 		Work: work(workers, suite),
 		Arms: slices.Concat([]exp.Arm{native("slots", "")}, ours, []exp.Arm{mesos("Mesos", ""), ngm("NGM", "")}),
-		Null: []exp.Arm{native("MROrchestrator", "")}, NullIs: "slots alone: nothing is controlled",
+		Null: []exp.Arm{native("MROrchestrator", "")}, NullIs: "slots alone, without control",
 		Metrics: []exp.Metric{
 			{Name: "mean reduction of JCT, beyond Mesos'", Unit: "points", Kind: exp.Gain, Published: 17.5, Of: beyond(mine, "Mesos"), Bound: beyond(best, "Mesos"), BoundIs: bestIs, Why: why},
 			{Name: "mean reduction of JCT, beyond NGM's", Unit: "points", Kind: exp.Gain, Published: 8.4, Of: beyond(mine, "NGM"), Bound: beyond(best, "NGM"), BoundIs: bestIs, Why: why},
@@ -173,9 +174,9 @@ func cost() exp.Experiment {
 		System: "mrorchestrator", Name: "mrorchestrator-cost",
 		Title:  "What profiling, detection, models and resolution cost in each epoch of 20 s",
 		Source: "IV-D",
-		Method: "Four times the cluster and four of each job, so that there is something to measure (920 tasks at once): what a run takes longer " +
-			"on this machine than without MROrchestrator, over its epochs. That includes the simulator's part in measuring every task each 5 s, and " +
-			"scatters with whatever else the machine does.",
+		Method: "Four times the cluster and four of each job, so that there is something to measure (920 tasks at once). The figure is the extra " +
+			"time of a run on this machine compared with a run without MROrchestrator, divided by the number of epochs. It includes the simulator's " +
+			"part in measuring every task each 5 s, and it varies with the machine's other load.",
 		Work: func(seed uint64) (string, error) {
 			text, err := work(4*workers, suite)(seed)
 			return strings.ReplaceAll(text, "program:", "count: 4, program:"), err

@@ -21,8 +21,8 @@ import (
 var System = exp.System{
 	Name:  "mrorchestrator",
 	Title: "MROrchestrator",
-	What: "MROrchestrator moves processor and memory between running tasks every epoch, from tasks that have more than their peers to tasks that have too little. " +
-		"What a task needs it estimates from its job's other tasks or by regression, and it gives more only in step with the job's tasks elsewhere.",
+	What: "MROrchestrator moves CPU and memory between running tasks every epoch, from tasks that have more than their peers to tasks that have too little. It " +
+		"estimates what a task needs from the other tasks of its job or by regression. It gives a task more only in step with the job's tasks on other nodes.",
 	Paper:       "B. Sharma, R. Prabhakar, S.-H. Lim, M. T. Kandemir and C. R. Das, *MROrchestrator: A Fine-Grained Resource Orchestration Framework for Hadoop MapReduce*.",
 	Headline:    "mrorchestrator-native-together",
 	SetUp:       decisions,
@@ -31,35 +31,36 @@ var System = exp.System{
 
 // decisions lists the decisions about the set-up.
 var decisions = []exp.Decision{
-	{What: "nodes", Chosen: "23 workers of 2 cores, 4 GB of which an eighth is the system's, 1 Gb/s, heartbeats every 5 s", By: "III-C-1 and IV-D: dual Opterons, 4 GB; the eighth is the world's"},
-	{What: "disk", Chosen: "one of 65 MB/s, 7.7 ms for a movement of its heads", By: "an Ultra320 disk of 10,000 rpm of its years (Cheetah 10K.6: rated up to 68.5 MB/s, 65 measured; 4.7 ms of seek, 3 ms for half a turn); the paper names no model"},
+	{What: "nodes", Chosen: "23 workers with 2 cores, 4 GB (an eighth of it for the system) and 1 Gb/s; heartbeats every 5 s", By: "III-C-1 and IV-D: dual Opterons, 4 GB; the eighth is the simulated world's default"},
+	{What: "disk", Chosen: "one disk of 65 MB/s, 7.7 ms for each head movement", By: "a 10,000 rpm Ultra320 disk of those years (Cheetah 10K.6: rated up to 68.5 MB/s, 65 measured; 4.7 ms of seek, 3 ms for half a turn); the paper names no model"},
 	{
-		What: "what a disk serves of one stream before the next", Chosen: run + " between two movements of its heads",
-		By: "CPU in use of Sort alone, 42.2 %, within what HDFS and Linux may do: packets of 64 KB, 128 KB of readahead, 6.5 MB in CFQ's slice of 100 ms. With 96 KB it is 57 %. Many streams get 8 to 9 MB/s together",
+		What: "data that a disk reads from one stream before the next", Chosen: run + " between two head movements",
+		By: "CPU in use by Sort alone, 42.2 %, within the range that HDFS and Linux allow: packets of 64 KB, 128 KB of readahead, 6.5 MB in CFQ's slice of 100 ms. With 96 KB it is 57 %. Many streams together get 8 to 9 MB/s",
 	},
 	{
 		What: "speed of a core", Chosen: speed + " of the reference",
-		By: "a 2.4 GHz Opteron has less than three fifths of the reference's clock and about a third of its instructions a clock: 0.2. Hadoop of that time took four times as long on a core as the measured one, by Coupling's 48.5 s for a map " +
-			"of WordCount on cores of about half of the reference's speed. At 0.1 or 0.2 Sort alone uses 14 or 6 % of the processors where the six jobs take 70 min (sweep speed)",
+		By: "a 2.4 GHz Opteron has less than three fifths of the reference's clock rate and about a third of its instructions per clock: 0.2. On a given core, Hadoop " +
+			"of that time took four times as long as the measured one, according to Coupling's 48.5 s for a map of WordCount on cores of about half of the reference's " +
+			"speed. At 0.1 or 0.2 Sort alone uses 14 or 6 % of the processors if the six jobs take 70 min (sweep speed)",
 	},
-	{What: "passes of Kmeans", Chosen: "14, as maps of one job", By: "Fig. 9a, without control: the six jobs take 70 min; IV-A: Kmeans, with half of Wcount's input, takes longer than it"},
-	{What: "page cache", Chosen: "the world's, empty at the start", By: "Linux. Memory in use is the system's, what tasks hold and the cache, as sar counts it (II-A, footnote 2)"},
-	{What: "slots", Chosen: "5 for maps and 5 for reduces a node", By: "Fig. 2c, without control: five concurrently running reduces of Sort on one node. The formula of footnote 1 gives 1 with 4 GB"},
-	{What: "size of a task", Chosen: "250 MiB, a heap of 200 MB, on slots; 1 core and 1 GiB on Mesos and NGM", By: "defaults of Hadoop 0.20 (-Xmx200m), of Mesos' Hadoop framework and of Hadoop 0.23"},
-	{What: "maps of PiEst", Chosen: "as many as slots, 115", By: "the paper gives points only; PiEst alone gives its share of Fig. 3a's mean of 2.9 if it takes all slots"},
+	{What: "passes of Kmeans", Chosen: "14, as maps of one job", By: "Fig. 9a, without control: the six jobs take 70 min; IV-A: Kmeans takes longer than Wcount, with half of its input"},
+	{What: "page cache", Chosen: "the simulated world's page cache, empty at the start", By: "Linux. Memory in use comprises the system's, the tasks' and the cache, as sar counts it (II-A, footnote 2)"},
+	{What: "slots", Chosen: "5 for maps and 5 for reduces per node", By: "Fig. 2c, without control: five reduces of Sort run concurrently on one node. The formula of footnote 1 gives 1 with 4 GB"},
+	{What: "size of a task", Chosen: "on slots 250 MiB with a heap of 200 MB; on Mesos and NGM 1 core and 1 GiB", By: "defaults of Hadoop 0.20 (-Xmx200m), of Mesos' Hadoop framework and of Hadoop 0.23"},
+	{What: "maps of PiEst", Chosen: "as many as slots, 115", By: "the paper states only the number of points; PiEst contributes its share of Fig. 3a's mean of 2.9 if it takes all slots when it runs alone"},
 	{What: "inputs", Chosen: "as in IV; for Fig. 3a Sort 15 GB, Wcount 10 GB", By: "IV and Fig. 2; DistGrep and PiEst of Fig. 3a as in IV, where the paper calls their data random"},
-	{What: "reduces", Chosen: "103 of Sort and Twitter, 1 of the others", By: "Hadoop's Sort takes nine tenths of the reduce slots, Hadoop's default is 1; of Twitter nothing is known"},
-	{What: "blocks, start of reduces", Chosen: "64 MiB, from 5 % of the maps on", By: "defaults of Hadoop 0.20"},
-	{What: "programs", Chosen: "measured on the reference core; Twitter is their mean", By: "the world's sources; the paper calls Twitter in-house"},
-	{What: "order of NGM", Chosen: "fair among the jobs of its queue", By: "NGM is 9.1 points better than Mesos (IV-C, the difference of two baselines): by submission it is far off that"},
-	{What: "virtual machines", Chosen: "12 nodes of the same kind, one slot for maps and one for reduces", By: "III-C-2: two virtual machines a machine, one task in each. A map and a reduce in one slot would wait for each other for ever"},
-	{What: "processors", Chosen: "weights", By: "cpu.shares of the Linux containers of 2012: a quota came later. Idle processors stay open to everybody"},
-	{What: "memory", Chosen: "a heap is fixed when its task starts; a limit that is set binds what the task's group caches of its own files", By: "how a JVM is; the kernel's memory.txt: a page is charged to the group that touches it first"},
+	{What: "reduces", Chosen: "103 for Sort and Twitter, 1 for the others", By: "Hadoop's Sort takes nine tenths of the reduce slots, and Hadoop's default is 1; nothing is known about Twitter"},
+	{What: "blocks, start of reduces", Chosen: "64 MiB; reduces start after 5 % of the maps", By: "defaults of Hadoop 0.20"},
+	{What: "programs", Chosen: "measured on the reference core; Twitter is the mean of the others", By: "the simulated world's sources; the paper calls Twitter in-house"},
+	{What: "order of NGM", Chosen: "fair among the jobs of its queue", By: "NGM is 9.1 points better than Mesos (IV-C, the difference of two baselines): in order of submission it is far from that"},
+	{What: "virtual machines", Chosen: "12 nodes of the same kind, each with one slot for maps and one for reduces", By: "III-C-2: two virtual machines per machine, with one task in each. A map and a reduce that share one slot would deadlock"},
+	{What: "processors", Chosen: "weights", By: "cpu.shares of Linux containers in 2012: quotas came later. Any task may use idle processors"},
+	{What: "memory", Chosen: "the heap is fixed when its task starts; a memory limit bounds how much of its own files the task's group caches", By: "JVM behaviour; the kernel's memory.txt: a page is charged to the group that touches it first"},
 }
 
-const aboutWorld = `A weight divides a processor that is busy, and processors nobody uses are used by others anyhow. A map or reduce is one thread. ` +
-	`A heap is fixed when its task starts, as -Xmx says: memory that is given to a running task later can only keep files of its own, memory that is taken from it leaves room for those of others, ` +
-	`and a limit below what the heap holds makes the task swap. Memory in use is the system's, what processes hold and the page cache. `
+const aboutWorld = `Weights divide busy processors; other tasks use idle processors anyway. A map or a reduce is one thread. The heap is fixed when its task starts, ` +
+	`as -Xmx says. Memory given to a running task later can only cache its own files, and memory taken from it leaves room to cache the files of others. A limit below ` +
+	`what the heap holds makes the task swap. Memory in use comprises the system's memory, the processes' memory and the page cache. `
 
 // experiments lists MROrchestrator's experiments, as in its paper.
 func experiments() []exp.Experiment {
@@ -80,10 +81,11 @@ func problem() exp.Experiment {
 	ids := idsOf(four)
 	e := exp.Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-problem",
-		Title:  "Four jobs that run together take several times as long as each alone",
+		Title:  "Four jobs that run together take several times as long as each job alone",
 		Source: "II-A, Fig. 3a",
-		Method: "The baseline alone: slots under the fair scheduler. No mechanism runs, and no figure is counted. Memory in use is what sar " +
-			"counts, as in the paper: the system, processes of tasks and the page cache. Wcount alone uses its processors more here than the paper's, and less memory: its 10 GB fill no cache that was empty.",
+		Method: "The baseline alone: slots under the fair scheduler. No mechanism runs, and no figure counts. Memory in use is what sar counts, as in the paper: the " +
+			"system, task processes and the page cache. Wcount alone uses the processors more here than in the paper, and less memory, because its 10 GB do not fill a " +
+			"cache that starts empty.",
 		Work: work(workers, four),
 		Arms: []exp.Arm{native("together", "")},
 	}
@@ -174,8 +176,9 @@ func (s *scene) bothGainMost() exp.Metric {
 			}
 			return 6*more >= 5*len(all) // in five of six runs, which is more than chance
 		},
-		Why: "Memory has little to give: with all memory of a machine for files six jobs together take a twentieth less (sweep worlds), and a heap is fixed when its task starts. A limit that is set, be it higher than before, keeps " +
-			"what a task spills from memory beyond it, which costs more than it leaves to others.",
+		Why: "Memory has little to offer: if a machine used all of its memory for files, the six jobs together would take a twentieth less (sweep worlds), and a heap " +
+			"is fixed when its task starts. Once a limit is set, even a higher one, a task cannot cache spilled data beyond it. That costs the task more than it gains " +
+			"the others.",
 	}
 }
 
@@ -198,7 +201,7 @@ func (s *scene) longGainMore() exp.Metric {
 			}
 			return gain(true) > max(gain(false), 0)
 		},
-		Why: "Together Sort gains, Twitter and Kmeans do not; alone none of the three does.",
+		Why: "When the jobs run together, Sort gains, but Twitter and Kmeans do not. Alone, none of the three gains.",
 	}
 }
 
@@ -242,11 +245,11 @@ func allFull(pairs []pair) func(exp.Runs) float64 {
 	}
 }
 
-const allFullIs = "No more memory can be in use than there is: 100/u − 100 % for a part u in use without control."
+const allFullIs = "A machine cannot use more memory than it has: 100/u − 100 %, where u is the part in use without control."
 
 // allBusy computes the most by which the use of processors can grow, until all are in use.
 func allBusy(base string) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 { return exp.Increase(r.Arm(base).CPUUsed, 1) }
 }
 
-const allBusyIs = "Processors cannot be more than all in use: 100/u − 100 % for a utilisation of u without control."
+const allBusyIs = "Utilisation cannot exceed 100 %: 100/u − 100 %, where u is the utilisation without control."

@@ -54,7 +54,7 @@ func mutations(loses ...string) []exp.Mutation {
 	}
 	return []exp.Mutation{
 		{Name: "rule off: every task keeps the weight of its size", Arms: both(func(_, size int64) int64 { return size }), Loses: loses},
-		{Name: "sign turned: less to whom more is due", Arms: both(func(decided, size int64) int64 { return size * size / decided }), Loses: loses},
+		{Name: "sign flipped: a task that is due more gets less", Arms: both(func(decided, size int64) int64 { return size * size / decided }), Loses: loses},
 		{Name: "constant estimate: all get twice their size", Arms: both(func(_, size int64) int64 { return 2 * size }), Loses: loses},
 	}
 }

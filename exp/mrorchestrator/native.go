@@ -7,13 +7,16 @@ import (
 )
 
 const (
-	whyTogether = "Weights bring the reduces of Sort, and with them Sort, forward by a quarter, and Wcount by a tenth; nobody else gains. A schedule of weights that knows which job ends soonest gains ten times " +
-		"as much (the bound), by taking processors from jobs that end late anyhow. Neither detector nor estimators look across jobs: a task is held against its own job's peers, and to bring one of them up to the " +
-		"others' finish moves a barrier only in the last wave of a job. What control of memory does takes some of the gain: CPU alone is better (ablation). No part of the rules left out, and none of the lowering that the algorithm prints, changes that."
-	whyMemoryUsed = "What no process holds is page cache under any policy, and a heap is fixed when its task starts: no limit makes a machine use more memory than it would. In the ablation no variant uses more."
-	whyAlone      = "In one job there is nobody to take from but its own tasks. Weights make a node finish some of them earlier and others later, and the job ends with the last. With all memory of a machine for files " +
-		"only Sort and Twitter would end earlier, and a limit that is set keeps a task's own files from memory."
-	whyUniform = "UNIFORM gives a task what its peers use on average: Sort gains more by that than was published of any job, Wcount a tenth, the others nothing; where all are cut off by the same busy processors nobody asks for more than they have."
+	whyTogether = "Weights make the reduces of Sort, and with them Sort, end a quarter earlier, and Wcount a tenth earlier; no other job gains. A clairvoyant schedule " +
+		"of weights that knows which job ends soonest gains ten times as much (the bound): it takes processors from jobs that end late anyway. Neither the detector " +
+		"nor the estimators look across jobs. They compare a task with its peers in the same job, and bringing one task up to the others' finish moves a barrier only " +
+		"in the last wave of a job. Memory control loses some of the gain: CPU control alone is better (ablation). Neither leaving out a part of the rules nor " +
+		"lowering limits as printed in the algorithm changes that."
+	whyMemoryUsed = "Under any policy, memory that no process holds is page cache, and a heap is fixed when its task starts. So no limit makes a machine use more memory than it would otherwise. In the ablation no variant uses more."
+	whyAlone      = "If one job runs alone, resources can only move between its own tasks. With weights a node finishes some of them earlier and others later, and the " +
+		"job ends with the last one. If a machine used all of its memory for files, only Sort and Twitter would end earlier, and a memory limit keeps a task from " +
+		"caching its own files."
+	whyUniform = "UNIFORM gives a task what its peers use on average. Sort gains more from that than the published gain of any job, Wcount gains a tenth, and the others gain nothing: if the same busy processors limit all tasks, no task asks for more than it has."
 )
 
 // modeArms returns the baseline and every estimator in every mode.
@@ -43,10 +46,11 @@ func bestTogether(e []exp.Arm, base string, fold func([]float64) float64) func(e
 }
 
 const (
-	bestIs = "The best of the experiment's schedules. Those of clairvoyants weigh running tasks every 5 s by what no mechanism knows: the job that ends soonest first (ten to one " +
-		"from job to job), reduces first. It is the best that was found, which is no proof that there is none better. "
-	idealIs = "Completion times in a world in which every task has a processor of its own and a machine keeps as many files in memory as if its tasks held none of it: more than moving processors and " +
-		"memory between tasks can give anybody. A heap stays what it was when its task started. "
+	bestIs = "The best of the experiment's schedules. The clairvoyant ones set the weights of running tasks every 5 s from knowledge that no mechanism has: the job " +
+		"that ends soonest first (each job has ten times the weight of the next), or reduces first. The bound is the best schedule that was found; there may be a " +
+		"better one. "
+	idealIs = "Completion times in a world in which every task has a processor of its own, and a machine caches as many files as if its tasks used no memory. That is " +
+		"more than moving processors and memory between tasks can give to any of them. A heap keeps the size that it had when its task started. "
 )
 
 func nativeTogether() exp.Experiment {
@@ -97,7 +101,7 @@ func nativeSingle() exp.Experiment {
 	pairs := addAlone(&e, workers, native, idealNative)
 	e.Metrics = append(e.Metrics, s.bothGainMost(), s.longGainMore())
 	e.Metrics = append(e.Metrics, utilisation(pairs, "mean increase",
-		limited{7, bestAlone(func(base, x float64) float64 { return 100 * (base/x - 1) }, exp.Mean), aloneIs + " A job's work is the same in both, so that processors are used more as it ends earlier."},
+		limited{7, bestAlone(func(base, x float64) float64 { return 100 * (base/x - 1) }, exp.Mean), aloneIs + " A job's work is the same in both, so utilisation rises only as the job ends earlier."},
 		limited{8.5, allFull(pairs), allFullIs}, whyMemoryUsed)...)
 	return e
 }
@@ -111,7 +115,7 @@ func alone6() scene {
 	}
 }
 
-const aloneIs = idealIs + "Nor can a job end before the processors of the cluster have done the work that it takes there."
+const aloneIs = idealIs + "Nor can a job end before the cluster's processors have done the job's work."
 
 // bestAlone folds the most that can be gained for each job. It compares the completion times without control and in the
 // ideal world, where the job cannot end before the processors can have done its work.

@@ -56,7 +56,7 @@ func byChance() *divider {
 }
 
 // nullIs says what null arms do.
-const nullIs = "each epoch every running task is given half, all or twice its part of a busy processor, by chance, and memory is left"
+const nullIs = "each epoch every running task gets, at random, half, all or twice its part of a busy processor; memory is left alone"
 
 // null returns the arms in which chance replaces an estimator.
 func null(arm func(name, control string) exp.Arm, names ...string) []exp.Arm {

@@ -23,7 +23,7 @@ func columns() []exp.Column {
 // ablation has each part of the mechanism alone and left out.
 func ablation() exp.Sweep {
 	s := exp.Sweep{
-		Name: "ablation", Title: "Every part alone and left out", Base: "slots", Columns: columns(),
+		Name: "ablation", Title: "Each part alone and each part left out", Base: "slots", Columns: columns(),
 		Arms: []exp.Arm{native("slots", "")},
 	}
 	for _, a := range [][3]string{
@@ -57,7 +57,7 @@ func epochs(base string, arm func(name, control string) exp.Arm) exp.Sweep {
 // slotCounts varies the slots of a node, for which the paper's formula and its figures give different numbers. Each
 // number has its own baseline.
 func slotCounts() exp.Sweep {
-	s := exp.Sweep{Name: "slots", Title: "Slots of each kind a node, without and with MROrchestrator", Base: "slots", Columns: columns()[1:]}
+	s := exp.Sweep{Name: "slots", Title: "Slots of each kind per node, without and with MROrchestrator", Base: "slots", Columns: columns()[1:]}
 	for n := 1; n <= perNode; n++ {
 		s.Arms = append(s.Arms,
 			onSlots(fmt.Sprintf("%d slots", n), n, shared(n), ""),
@@ -69,7 +69,7 @@ func slotCounts() exp.Sweep {
 // speeds varies the speed of a core, and with it what a disk serves of one stream so that the six jobs take 70 min
 // without control. Each speed has its own baseline.
 func speeds() exp.Sweep {
-	s := exp.Sweep{Name: "speed", Title: "Speed of a core, and runs of the disk with which the six take 70 min", Base: "slots", Columns: columns()[1:]}
+	s := exp.Sweep{Name: "speed", Title: "Core speed, with disk runs for which the six jobs take 70 min", Base: "slots", Columns: columns()[1:]}
 	for _, other := range [][2]string{{speed, run}, {"0.1", "36KB"}, {"0.2", "36KB"}} {
 		name := other[0] + ", " + other[1]
 		for _, a := range []exp.Arm{native(name, ""), native(name+", MROrchestrator", orchestrate("regression", "")), first(name+", soonest job first", native("", ""))} {
@@ -83,7 +83,7 @@ func speeds() exp.Sweep {
 // worlds shows how much memory and processors leave to be gained: without a page cache, and with more of either than
 // any control could give.
 func worlds() exp.Sweep {
-	s := exp.Sweep{Name: "worlds", Title: "What the page cache is worth, and what there is to be gained from memory and from processors", Base: "slots", Columns: columns()}
+	s := exp.Sweep{Name: "worlds", Title: "The value of the page cache, and the possible gain from memory and from processors", Base: "slots", Columns: columns()}
 	for _, x := range []struct{ name, from, to string }{
 		{"slots", "", ""},
 		{"no page cache", "page_cache: true", "page_cache: false"},

@@ -6,12 +6,12 @@ import (
 	"heddle/exp"
 )
 
-const aboutXen = "Twelve machines of two virtual machines each, one task in each: a node is a machine, with one slot for maps and one for reduces of half its " +
-	"processors and memory, between which the hypervisor may move both. (A map and a reduce that shared one slot would wait for each " +
-	"other for ever.) "
+const aboutXen = "Twelve machines with two virtual machines each, and one task in each virtual machine. A node is a machine with one slot for maps and one " +
+	"for reduces, each with half of its processors and memory; the hypervisor may move both between the slots. (A map and a reduce that shared one slot would " +
+	"deadlock.) "
 
-const whyVirtual = "Two tasks of one thread each never wait for each other on two processors. With all memory of a machine for files only Sort alone would end earlier, by an eighth of its time, and what " +
-	"its tasks hold cannot be taken from them. The overheads of Xen, which the paper names, are not in this world."
+const whyVirtual = "Two single-threaded tasks on two processors never wait for each other. If a machine used all of its memory for files, only Sort alone would end " +
+	"earlier, by an eighth of its time, and the memory that its tasks hold cannot be taken from them. The overheads of Xen that the paper names are not simulated."
 
 // virtual is an arm on virtual machines.
 func virtual(name, control string) exp.Arm { return onSlots(name, 1, vm, control) }
@@ -40,7 +40,7 @@ func virtualTogether() exp.Experiment {
 		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "REGRESSION CPU+Memory", "UNIFORM CPU+Memory"}}},
 	}
 	e.Metrics = append(e.Metrics, utilisation(pairs, "increase",
-		limited{14.1, endsEarlier(arms, "slots"), idealIs + "The work is the same in all, so that processors are used more as the last job ends earlier."},
+		limited{14.1, endsEarlier(arms, "slots"), idealIs + "The work is the same in all arms, so utilisation rises only as the last job ends earlier."},
 		limited{13.1, allFull(pairs), allFullIs}, whyVirtual)...)
 	return e
 }
