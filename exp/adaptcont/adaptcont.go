@@ -24,8 +24,8 @@ import (
 var System = exp.System{
 	Name:  "adaptcont",
 	Title: "AdaptCont",
-	What: "AdaptCont gives each ApplicationMaster a container sized to its job instead of the same for all. " +
-		"It works the size out from how many tasks the master will look after, or takes the nearest of a pool of sizes, and does so again when the cluster changes.",
+	What: "AdaptCont gives each ApplicationMaster a container sized for its job, instead of one size for all. It computes the size from the number of tasks that " +
+		"the master will manage, or takes the nearest size of a pool, and repeats this when the cluster changes.",
 	Paper:       "B. Memishi, M. S. Pérez and G. Antoniu, *Feedback-Based Resource Allocation in MapReduce-Based Systems*.",
 	Headline:    "adaptcont-random-mixed",
 	SetUp:       decisions,
@@ -61,51 +61,51 @@ var schedulers = [][2]string{{"fifo", "FIFO"}, {"fair", "Fair"}, {"capacity", "C
 var decisions = []exp.Decision{
 	{What: "jobs", Chosen: "ten, each of its own user: 0.5, 3.5, 7, 15, 30, 45, 60, 75, 90 and 105 GB, or 10 GB each; splits of 64 MB", By: "4.1, Workload; 4.2, Wave Behavior"},
 	{What: "program", Chosen: "WordCount", By: "assumed: \"the type of application does not affect the resource allocation decision\" (3.2)"},
-	{What: "workers", Chosen: "250 containers of 1024 MB and 1 vcore", By: "4.1, Setup; the number is missing from the text that we have. 8 + 56 + 112 leave the fourth job some, and the rest of its 240 comes in the next wave: 177 to 415"},
-	{What: "Ω_min, M_min", Chosen: "100 containers, 256 MB", By: "M_min: 4.2. Ω_min is missing too. It and the number of workers are from the 6144 MB of Fig. 6(a), a figure of the system itself, which therefore is no evidence. Every pair that gives this total also gives 16 vcores there, 2560 MB under Fair and 5120 MB for one job of 10 GB a wave; 2816 to 3328 MB under Capacity, and 4096 to 5120 for FIFO's ten of 10 GB (a test holds it)"},
-	{What: "pool", Chosen: "512 MB up to 250 containers, 1024 up to 500, 2048 above; 1, 2 and 4 vcores; threshold 512 MB", By: "4.2. The bounds are missing: the small one serves the job of which Dynamic's master has 768 MB. So 5120 MB is no evidence either"},
-	{What: "nodes", Chosen: "50 with five workers each, 2.5 cores", By: "assumed: the paper names none. Two vcores a core: 4.1, Setup"},
-	{What: "masters' room", Chosen: "2048 MB and 4 vcores on each node that workers do not get, one master a node", By: "4.1, Setup: \"an isolated set of resources oriented only to application masters\""},
-	{What: "YARN's master", Chosen: "1024 MB, 1 vcore", By: "4.2. Counted as two vcores in the comparison of processors, as the paper counts it"},
-	{What: "smallest container", Chosen: "256 MB for every arm", By: "assumed: with Hadoop's 1024 MB no smaller master could be had"},
-	{What: "tasks", Chosen: "all alike: no noise, skew, contention, slow nodes, remote reads or start-up", By: "4.1, Setup: \"every map and reduce container is the same\"; the paper's own experiments are simulated waves. The waves that its text describes follow: 74 and then 166 containers for the fourth job, a tenth less from the fifth wave on"},
-	{What: "reduces", Chosen: "n of the n-th job, after its maps", By: "4.1, Constraints: one phase after the other, fewer than maps; the number is assumed"},
-	{What: "random arrivals", Chosen: "one job a wave of 7 s, the ninth first, the others in an order drawn from the seed", By: "4.2: \"In every wave, a job arrives\" (of Fig. 5(d)); \"now one of the biggest workloads (9) appears in first place\" (of Fig. 5(b)). 7 s: under FIFO with YARN's masters a container is given to the next map so long after the one before"},
-	{What: "failure", Chosen: "a tenth of the nodes, in the fifth wave (28 s), in all four experiments; noticed after ten heartbeats", By: "4.1, Constraints. Hadoop's ten minutes would be after the end of most jobs"},
-	{What: "what a master needs", Chosen: "179 MiB, and 15.5 kB for each task it has run", By: "measured with Hadoop's own; the simulator's figures for every experiment"},
-	{What: "limit on masters", Chosen: "10 nodes of 16 GiB, 60 jobs of 500 MB at once, Hadoop's 10 % for masters and its default of counting memory alone", By: "not the paper's. The job is the smallest of the paper's"},
+	{What: "workers", Chosen: "250 containers of 1024 MB and 1 vcore", By: "4.1, Setup; the number is missing from our copy of the text. 8 + 56 + 112 leave some containers for the fourth job, and the rest of its 240 come in the next wave: so 177 to 415"},
+	{What: "Ω_min, M_min", Chosen: "100 containers, 256 MB", By: "M_min: 4.2. Ω_min is missing too. It and the number of workers are derived from the 6144 MB of Fig. 6(a). That is a figure of the system itself, so it is no evidence. Every pair with this total also gives 16 vcores there, 2560 MB under Fair and 5120 MB for one job of 10 GB per wave, 2816 to 3328 MB under Capacity, and 4096 to 5120 MB for FIFO's ten jobs of 10 GB (checked by a test)"},
+	{What: "pool", Chosen: "512 MB up to 250 containers, 1024 up to 500, 2048 above; 1, 2 and 4 vcores; threshold 512 MB", By: "4.2. The bounds are missing: the small container serves the job for which Dynamic's master has 768 MB. So 5120 MB is no evidence either"},
+	{What: "nodes", Chosen: "50 with five workers each, 2.5 cores", By: "assumed: the paper names none. Two vcores per core: 4.1, Setup"},
+	{What: "masters' room", Chosen: "2048 MB and 4 vcores on each node, closed to workers; one master per node", By: "4.1, Setup: \"an isolated set of resources oriented only to application masters\""},
+	{What: "YARN's master", Chosen: "1024 MB, 1 vcore", By: "4.2. It counts as two vcores in the CPU comparison, as in the paper"},
+	{What: "smallest container", Chosen: "256 MB for every arm", By: "assumed: with Hadoop's 1024 MB no smaller master is possible"},
+	{What: "tasks", Chosen: "all alike: no noise, skew, contention, slow nodes, remote reads or start-up", By: "4.1, Setup: \"every map and reduce container is the same\"; the paper's own experiments are simulated waves. This yields the waves that its text describes: 74 and then 166 containers for the fourth job, and a tenth less from the fifth wave on"},
+	{What: "reduces", Chosen: "n for the n-th job, after its maps", By: "4.1, Constraints: one phase after the other, fewer than maps; the number is assumed"},
+	{What: "random arrivals", Chosen: "one job per wave of 7 s, the ninth first, the others in an order drawn from the seed", By: "4.2: \"In every wave, a job arrives\" (of Fig. 5(d)); \"now one of the biggest workloads (9) appears in first place\" (of Fig. 5(b)). 7 s: the time after which a container goes to the next map under FIFO with YARN's masters"},
+	{What: "failure", Chosen: "a tenth of the nodes, in the fifth wave (28 s), in all four experiments; noticed after ten heartbeats", By: "4.1, Constraints. Hadoop's ten minutes would pass after most jobs have ended"},
+	{What: "what a master needs", Chosen: "179 MiB, and 15.5 kB for each task that it has run", By: "measured with Hadoop's own master; the simulator uses these figures in every experiment"},
+	{What: "limit on masters", Chosen: "10 nodes of 16 GiB, 60 jobs of 500 MB at once, Hadoop's 10 % for masters and its default of counting only memory", By: "not from the paper. The job is the paper's smallest"},
 }
 
-const method = `Ten jobs of one user each, splits of 64 MB, workers of 1024 MB and 1 vcore; the table at the top of this page says what was taken from where.
+const method = `Ten jobs of one user each, splits of 64 MB, workers of 1024 MB and 1 vcore; the table at the top of this page lists the sources.
 
-* Masters have resources of their own, as in the paper: each node has room for one beside its five workers, and a lane of its own
-  (` + "`per_node`" + `) keeps workers out of it. So a smaller master leaves no room to anybody here, and the mean JCT can only stay.
-* Tasks are all alike, as in the paper, so that waves are waves. The sweep in the whole world shows what is left where they are not.
-* FIFO: one queue. Capacity: Hadoop's scheduler, a queue of a tenth for each user that may grow to the whole. Fair: Hadoop's scheduler,
-  a queue for each user that is held to a tenth of the workers all its life, which is what the paper calls fair.
-* What is saved is counted where the master suffices, by the paper's own rule for the largest wave that its job really had: 256 MB for every 100 workers
-  at once, a vcore for every two such steps; for Pool by what its containers serve. A smaller master counts as YARN's. In the paper every master suffices by construction.
-  That all of them suffice does not count: so do YARN's, whatever the job.
-  A master that is resized while it runs counts as it is in the end.
+* Masters have resources of their own, as in the paper: each node has room for one master beside its five workers, and a separate lane
+  (` + "`per_node`" + `) keeps workers out of it. So a smaller master frees no room for others here, and the mean JCT can only stay the same.
+* All tasks are alike, as in the paper, so that they run in clear waves. The sweep in the whole simulated world shows what is left if they are not.
+* FIFO: one queue. Capacity: Hadoop's scheduler with a queue for each user, which has a tenth and may grow to the whole cluster.
+  Fair: Hadoop's scheduler with a queue for each user, which is always limited to a tenth of the workers; the paper calls this fair.
+* A saving counts only if the master suffices, according to the paper's own rule for the largest wave that its job really had: 256 MB for every 100 workers
+  at once, and a vcore for every two such steps. For Pool it depends on what its containers serve. A smaller master counts as YARN's. In the paper every master suffices by construction.
+  That all of them suffice does not count as a figure, because YARN's also suffice, whatever the job.
+  A master that is resized while it runs counts with its final size.
 * Feedback corrects running masters both ways: larger when a wave does not fit, smaller when a wave that was planned for no longer comes, never below what the
-  largest wave so far needs. The default of the policy is to enlarge alone, for a Java heap is as large as it was started (sweep ablation).
-* The null arm gives all masters of a run one size: of 256, 512 and 768 MB the one that saves most, in hindsight. So a figure counts only where it comes from telling jobs apart.
+  largest wave so far needs. By default the policy only enlarges masters, because a Java heap keeps its initial size (sweep ablation).
+* The null arm gives all masters of a run one size: whichever of 256, 512 and 768 MB saves most, in hindsight. So a figure counts only if it comes from telling jobs apart.
 * The ResourceManager notices a lost node after ten missed heartbeats. A master on one of the five nodes is lost with it, in every arm.
-* With 225 containers no master would be of another size: k stays. What feedback changes is what jobs get before it is known that others come, and what a job gets whose share grows.
-* What a master needs in the simulator's world, 179 MiB and 15.5 kB for each task it has run, is less than 256 MiB for every job here: no master of any size dies.
-* CPU as the paper counts it: YARN's master holds a physical core, which is two vcores. As asked for it holds one: those rows stand below, and there nothing is saved.`
+* With 225 containers no master would have another size: k stays the same. Feedback changes what jobs get before it is known that others will come, and what a job gets when its share grows.
+* In the simulated world a master needs 179 MiB and 15.5 kB for each task that it has run. That is less than 256 MiB for every job here, so no master of any size dies.
+* CPU is counted as in the paper: YARN's master holds a physical core, which is two vcores. Counted as requested, it holds one vcore. Separate rows below show that, and nothing is saved there.`
 
 // plainly says what the figures amount to.
 const plainly = `
-What lives off the rule, of all that was published: how much memory is saved under FIFO with jobs of different sizes, that this is a little less than Pool saves,
-and that processors are the exception there. The rest does not:
+Of all published results, these depend on the rule: how much memory is saved under FIFO with jobs of different sizes, that this is a little less than Pool saves,
+and that processors are the exception there. The other results do not depend on it:
 
-* Under Fair everybody has the same small share, and where all jobs are alike, all masters are: one size for all does the same. So it does with
-  Pool, which takes its small container in every cell.
-* The saving of processors comes from counting YARN's vcore twice: one vcore for everybody, whatever the job, saves as much or more. As asked for, Dynamic holds more vcores than YARN.
-* The largest total saving, that of Fair, is the smallest master for everybody.
-* Where tasks are not all alike (sweep one-size-whole) waves flow into each other and the later jobs have fewer workers at once than the rule plans for: under FIFO one size of
-  512 MB for all saves no less than the rule.
+* Under Fair all users have the same small share, and if all jobs are alike, so are all masters: one size for all does the same. The same holds for
+  Pool, which uses its small container in every cell.
+* The CPU saving comes from counting YARN's vcore twice: one vcore for every master, whatever the job, saves as much or more. Counted as requested, Dynamic holds more vcores than YARN.
+* The largest total saving, under Fair, comes from giving every job the smallest master.
+* If tasks are not all alike (sweep one-size-whole), waves overlap and the later jobs have fewer workers at once than the rule plans for: under FIFO one size of
+  512 MB for all masters saves no less than the rule.
 `
 
 // A setUp is the environment that the ten jobs run in.

@@ -25,20 +25,20 @@ func experiments() []exp.Experiment {
 		{arm: "Fair, Dynamic", memory: 75, memoryText: rangeTop, cpu: 50, cpuText: mostCells},
 		{arm: "Capacity, Dynamic", memory: 75, memoryText: rangeTop, cpu: 50, cpuText: mostCells},
 	})
-	randomMixed := experiment("adaptcont-random-mixed", "Ten jobs of 0.5 to 105 GB in random order, one a wave", "Fig. 5(b), 6(b), 7(b)", setUp{sizes: mixed, random: true}, [3]int{768, 256, 256}, []cell{
+	randomMixed := experiment("adaptcont-random-mixed", "Ten jobs of 0.5 to 105 GB in random order, one per wave", "Fig. 5(b), 6(b), 7(b)", setUp{sizes: mixed, random: true}, [3]int{768, 256, 256}, []cell{
 		{arm: "FIFO, Dynamic", memory: 40, memoryText: rangeLow, cpu: 15, cpuText: cpuAtWorst},
 		{arm: "Fair, Dynamic", memory: 75, memoryText: rangeTop, cpu: 50, cpuText: mostCells},
 		{arm: "Capacity, Dynamic", cpu: 50, cpuText: mostCells},
 	})
 	randomMixed.Method += `
-* Under Capacity the first job has all workers until the next comes, and the last has them again, so that in most orders two masters of ten are to have 768 MB and 2 vcores,
-  whoever sizes them by the rule: that saves 40 % of the processors as the paper counts them, not 50. A master that was sized for a job that would be left alone
-  is made smaller again when others come; without that it is 35 % (sweep ablation).
-* No figure that counts lives off feedback. Without it 35 % of the memory are saved under FIFO, and all three are reached still; some masters are too small for their waves then.
-  Without prediction 40 % are saved, and processors are more than Pool's elsewhere too (medians of six seeds).`
+* Under Capacity the first job has all workers until the next one comes, and the last job has them again. So in most orders the rule gives two masters of ten 768 MB and 2 vcores,
+  which saves 40 % of the processors as the paper counts them, not 50. A master that was sized for a job with the cluster to itself
+  is made smaller again when others come; without that the saving is 35 % (sweep ablation).
+* No figure that counts depends on feedback. Without it 35 % of the memory is saved under FIFO, and all three figures are still reached, but some masters are too small for their waves.
+  Without prediction 40 % is saved, and Dynamic uses more processors than Pool under the other schedulers too (medians of six seeds).`
 	randomMixed.Sweeps = []exp.Sweep{ablation()}
 	randomMixed.Mutations = mutations(fifoMemory, besidePools, cpuLikePool)
-	randomSame := experiment("adaptcont-random-same", "Ten jobs of 10 GB, one a wave", "Fig. 5(d), 6(d), 7(d)", setUp{sizes: same, random: true}, [3]int{512, 256, 512}, []cell{
+	randomSame := experiment("adaptcont-random-same", "Ten jobs of 10 GB, one per wave", "Fig. 5(d), 6(d), 7(d)", setUp{sizes: same, random: true}, [3]int{512, 256, 512}, []cell{
 		{arm: "FIFO, Dynamic", cpu: 50, cpuText: mostCells},
 		{arm: "Fair, Dynamic", memory: 75, memoryText: rangeTop, cpu: 50, cpuText: mostCells},
 		{arm: "Capacity, Dynamic", cpu: 50, cpuText: mostCells},
@@ -56,7 +56,7 @@ func experiments() []exp.Experiment {
 func experiment(name, title, source string, x setUp, best [3]int, cells []cell) exp.Experiment {
 	e := exp.Experiment{
 		System: "adaptcont", Name: name, Title: title, Source: source, Method: method, Work: x.work(), Arms: arms(),
-		NullIs: "every master of a run has the same size, whatever its job: the one of 256, 512 and 768 MiB that saves most there; of Pool the small one",
+		NullIs: "every master of a run has the same size, whatever its job: whichever of 256, 512 and 768 MiB saves most there; for Pool the small one",
 	}
 	for i, s := range schedulers {
 		e.Null = append(e.Null, oneSize(s[1]+", Dynamic", s[0], best[i]), oneSize(s[1]+", Pool", s[0], 512))

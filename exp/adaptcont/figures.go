@@ -27,7 +27,7 @@ const (
 )
 
 // whyCapacity explains why Capacity's masters hold more processors than Pool's if one job comes per wave.
-const whyCapacity = "Under Capacity the job that comes first has all workers until the next comes, and the one that is left last has them again: of more than 200 the rule makes 768 MB and 2 vcores."
+const whyCapacity = "Under Capacity the first job has all workers until the next one comes, and the last job has them again: for more than 200 workers the rule gives 768 MB and 2 vcores."
 
 // The range of reductions of memory over all cells, in percent.
 const lowest, highest = 40, 75

@@ -13,17 +13,17 @@ import (
 // small is the input of a small job: the smallest in the paper.
 const small = "500MiB"
 
-const limitMethod = `Nothing of this was published. In the paper's own set-up masters have resources of their own, so that a smaller one is of use to nobody:
-all that it can show is arithmetic. Here they share the cluster with the workers, as in YARN, and a queue's masters may hold a tenth of it
-(maximum-am-resource-percent). Jobs beyond that wait without a master.
+const limitMethod = `The paper has no such experiment. In the paper's own set-up masters have resources of their own, so a smaller master frees nothing for others,
+and a saving is only arithmetic. Here masters share the cluster with the workers, as in YARN, and a queue's masters may hold a tenth of it
+(maximum-am-resource-percent). Jobs beyond that limit wait without a master.
 
-* 10 nodes of 16 GiB, 16 vcores and 8 cores; Hadoop's capacity scheduler, one queue, its defaults but for the smallest container, 256 MB. A tenth is 16 GiB: 16 of YARN's masters.
-* 60 jobs of 500 MB (the smallest of the paper's) at once, of ten users; 64 MB splits, a reduce each; masters of 1024 MB, 1 vcore asked for.
-* Memory alone is counted, which is Hadoop's default. Where processors are counted too, a tenth of the vcores is 16 masters of whatever memory (sweep below).
-* A larger limit does nearly as much for YARN's masters (first sweep), and workers that have no room take the gain away: with jobs of
-  one map, whose workers all have room, the mean completion more than halves, and with jobs of 3.5 GB nothing is left of it (sweep of sizes).
-* The whole world: noise, skew, contention and what it takes to start a process.
-* The null arm gives every master 256 MB. Where all jobs are small it does the same as the rule; the last sweep has a job that needs more.`
+* 10 nodes of 16 GiB, 16 vcores and 8 cores; Hadoop's capacity scheduler, one queue, defaults except for the smallest container, 256 MB. A tenth is 16 GiB: 16 of YARN's masters.
+* 60 jobs of 500 MB (the smallest of the paper's) at once, from ten users; 64 MB splits, one reduce each; masters ask for 1024 MB and 1 vcore.
+* Only memory is counted, which is Hadoop's default. If processors are counted too, a tenth of the vcores is 16 masters, whatever their memory (sweep below).
+* A larger limit does nearly as much for YARN's masters (first sweep), and a shortage of room for workers removes the gain: with jobs of
+  one map, whose workers all have room, the mean completion time more than halves, and with jobs of 3.5 GB no gain is left (sweep of sizes).
+* The whole simulated world: noise, skew, contention and process start-up.
+* The null arm gives every master 256 MB. If all jobs are small, it does the same as the rule; the last sweep has a job that needs more.`
 
 // limitWork submits sixty jobs of the same size at once. With wide, one of 500 GB, which is 8000 maps, comes behind
 // them.
@@ -80,7 +80,7 @@ func least(name string) exp.Arm {
 // limit measures what smaller masters are worth if there is a limit on masters.
 func limit() exp.Experiment {
 	e := exp.Experiment{
-		System: "adaptcont", Name: "adaptcont-limit", Title: "Sixty small jobs where masters may hold a tenth of the queue", Source: "not in the paper",
+		System: "adaptcont", Name: "adaptcont-limit", Title: "Sixty small jobs with masters limited to a tenth of the queue", Source: "not in the paper",
 		Method: limitMethod, Work: limitWork(small, false),
 		Arms:   limitArms(),
 		Null:   []exp.Arm{least("Dynamic"), least("Pool")},
@@ -117,7 +117,7 @@ func limitSweep(name, title string, arms ...exp.Arm) exp.Sweep {
 
 // parts has other limits, which an administrator could set without any sizing.
 func parts() exp.Sweep {
-	s := limitSweep("limit", "Another limit on masters instead of smaller ones")
+	s := limitSweep("limit", "Another limit on masters instead of smaller masters")
 	for _, part := range []float64{0.1, 0.2, 0.4, 1} {
 		for _, a := range limitArms()[:2] {
 			a.Name, a.Hadoop = fmt.Sprintf("%s, %g %%", a.Name, 100*part), limited(part, false)
@@ -129,7 +129,7 @@ func parts() exp.Sweep {
 
 // counted has the same arms with processors counted.
 func counted() exp.Sweep {
-	s := limitSweep("counted", "Processors counted too: the limit is one on vcores then")
+	s := limitSweep("counted", "Processors counted too: the limit then applies to vcores")
 	for _, a := range limitArms() {
 		a.Hadoop = limited(0.1, true)
 		s.Arms = append(s.Arms, a)
@@ -139,7 +139,7 @@ func counted() exp.Sweep {
 
 // jobSizes has larger and smaller jobs.
 func jobSizes() exp.Sweep {
-	s := limitSweep("size", "Jobs of another size")
+	s := limitSweep("size", "Jobs of other sizes")
 	for _, size := range []string{"64MiB", "250MiB", "1GiB", "3.5GiB"} {
 		for _, a := range limitArms()[:2] {
 			a.Name, a.Work = strings.TrimSuffix(size, "iB")+"B, "+a.Name, limitWork(size, false)

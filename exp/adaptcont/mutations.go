@@ -60,10 +60,10 @@ func mutations(loses ...string) []exp.Mutation {
 		}
 	}
 	return []exp.Mutation{
-		of("rule off: every master as it is asked for", func(name, s string) exp.Arm { return arm(name, s, "") }),
+		of("rule off: every master gets what it asks for", func(name, s string) exp.Arm { return arm(name, s, "") }),
 		of("rule off: the smallest master for every job", func(name, s string) exp.Arm { return oneSize(name, s, 256) }),
-		of("constant estimate: every wave is taken for one of 150", func(name, s string) exp.Arm { return oneSize(name, s, 512) }),
-		of("sign turned: the widest wave has the smallest master", prepared(func(s policy.Size) policy.Size { return turned{s, s.(policy.Listener)} })),
+		of("constant estimate: every wave counts as one of 150", func(name, s string) exp.Arm { return oneSize(name, s, 512) }),
+		of("sign flipped: the widest wave has the smallest master", prepared(func(s policy.Size) policy.Size { return turned{s, s.(policy.Listener)} })),
 		of("sizes drawn", prepared(func(policy.Size) policy.Size { return drawn{} })),
 	}
 }

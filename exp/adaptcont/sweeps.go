@@ -33,7 +33,7 @@ func sweeps() []exp.Sweep {
 
 // ablation leaves out prediction and feedback while shares grow and fall.
 func ablation() exp.Sweep {
-	return exp.Sweep{Name: "ablation", Title: "Prediction and feedback left out", Base: "Capacity, YARN", Columns: columns(), Arms: []exp.Arm{
+	return exp.Sweep{Name: "ablation", Title: "Without prediction and without feedback", Base: "Capacity, YARN", Columns: columns(), Arms: []exp.Arm{
 		dynamic("prediction and feedback", "capacity"),
 		arm("… which only enlarges running masters", "capacity", "dynamic"),
 		dynamic("no prediction", "capacity", "predict: false"),
@@ -52,7 +52,7 @@ func oneSizes(whole bool) exp.Sweep {
 		exp.Figures("failed attempts", "", func(x *sim.Result) float64 { return float64(x.FailedAttempts) }),
 	}}
 	if whole {
-		s.Name, s.Title = "one-size-whole", "The same in the whole world: noise, skew, contention, slow nodes, and what it takes to start a process"
+		s.Name, s.Title = "one-size-whole", "The same in the whole simulated world: noise, skew, contention, slow nodes and process start-up"
 	}
 	for _, n := range schedulers {
 		for _, mib := range []int{256, 512, 768} {
@@ -70,7 +70,7 @@ func oneSizes(whole bool) exp.Sweep {
 // Dynamic's masters ask for more vcores than YARN's, with and without processors counted.
 func amongWorkers() exp.Sweep {
 	s := exp.Sweep{
-		Name: "shared", Title: "No resources of their own: masters among the 250 containers", Base: "FIFO, YARN",
+		Name: "shared", Title: "Masters without resources of their own, among the 250 containers", Base: "FIFO, YARN",
 		Columns: []exp.Column{
 			exp.Figures("master memory", "MiB", MasterMemory),
 			exp.Figures("master vcores", "", vcores),
@@ -97,7 +97,7 @@ func amongWorkers() exp.Sweep {
 // wide is a case that the paper leaves out: a job of many waves, all of which its master has in memory.
 func wide() exp.Sweep {
 	s := exp.Sweep{
-		Name: "many-tasks", Title: "One job of 8000 maps under Fair: a master sized by its wave of 25 alone, and by its tasks too", Base: "Fair, YARN",
+		Name: "many-tasks", Title: "One job of 8000 maps under Fair: a master sized only by its wave of 25, and one sized also by its tasks", Base: "Fair, YARN",
 		Columns: []exp.Column{
 			exp.Figures("master memory", "MiB", MasterMemory),
 			exp.Figures("failed attempts", "", func(x *sim.Result) float64 { return float64(x.FailedAttempts) }),
