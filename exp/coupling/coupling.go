@@ -21,8 +21,9 @@ import (
 var System = exp.System{
 	Name:  "coupling",
 	Title: "Coupling Scheduler",
-	What: "The Coupling Scheduler starts a job's reduces as its maps progress, not all as soon as it may, so that reduces do not hold slots while they wait. " +
-		"It weighs at random whether a map far from its data is worth starting; the place of a reduce by where map output lies, the paper's third mechanism, is off by default, for it wins in no mix (ablations); single jobs are shown with it.",
+	What: "The Coupling Scheduler starts a job's reduces as its maps progress, not all as soon as possible, so that reduces do not hold slots while they wait. It " +
+		"decides with a weighted random draw whether a map far from its data is worth starting. The paper's third mechanism, which places reduces by the location of " +
+		"map output, is off by default because it wins in no mix (ablations); the experiment on single jobs uses it.",
 	Paper:       "J. Tan, X. Meng and L. Zhang, *Coupling Task Progress for MapReduce Resource-Aware Scheduling*.",
 	Headline:    "coupling-22-jobs",
 	SetUp:       decisions,
@@ -32,7 +33,7 @@ var System = exp.System{
 // decisions is the set-up of all experiments.
 var decisions = []exp.Decision{
 	{
-		What: "nodes", Chosen: "7, 15 and 62 of four cores, one disk, 1 Gb/s; four slots for maps, two for reduces; memory so that slots alone bind",
+		What: "nodes", Chosen: "7, 15 and 62 nodes with four cores, one disk and 1 Gb/s; four slots for maps, two for reduces; enough memory that only slots limit",
 		By: "Section III: sets A, B and C, four cores, six GB for six slots",
 	},
 	{
@@ -46,36 +47,37 @@ var decisions = []exp.Decision{
 	},
 	{
 		What: "seconds of a Grep's map, by what it reads", Chosen: "Wikipedia 42, random numbers 100",
-		By: "Table IV's column of starvation under Fair, from which they are 0.84 minutes away (root mean square over the jobs, means of seeds 1001 to 1020; of 38 to 48 and 95 to 115 s). " +
-			"Not used, and met: the first reduces of Fig. 1 start at 0.9 minutes; job 3 takes 0.8 to 12.1 minutes under Fair. Missed: Fig. 5 ends after 78 minutes, ours after 99",
+		By: "the starvation under Fair in Table IV: these times come within 0.84 minutes of it (root mean square over the jobs, means of seeds 1001 to 1020; " +
+			"candidates 38 to 48 and 95 to 115 s). Figures that were not used but are met: the first reduces of Fig. 1 start at 0.9 minutes; job 3 takes 0.8 to 12.1 " +
+			"minutes under Fair. Missed: Fig. 5 ends after 78 minutes, ours after 99",
 	},
 	{
 		What: "rate of a disk", Chosen: "35 MB/s",
-		By: "Sort2 alone takes 16.15 to 23.5 minutes under Fair (Section III-A). The maker's 60 MB/s for such a disk give 11",
+		By: "Sort2 alone takes 16.15 to 23.5 minutes under Fair (Section III-A). With the manufacturer's 60 MB/s for such a disk it takes 11",
 	},
 	{
-		What: "parts of Sorts", Chosen: "even, as far as draws of records are",
+		What: "parts of Sorts", Chosen: "even, apart from the random draw of records",
 		By: "RandomWriter's keys are random bytes; sizes of keys and values are its defaults",
 	},
 	{
 		What: "wait of delay scheduling", Chosen: "15 s, then any node",
-		By: "Eq. 2 computes with T = 15 s until a map starts without local data, T1 = T2; with 15 s more for the rack running maps do not jump to 60, as they do under Fair in Fig. 10 and 13",
+		By: "Eq. 2 uses T = 15 s until a map starts without local data, and T1 = T2; with another 15 s for the rack, running maps do not jump to 60 as they do under Fair in Fig. 10 and 13",
 	},
 	{
-		What: "racks", Chosen: "the nodes that hold data one, the eight that B adds another; C in racks of eight",
-		By: "assumed. The paper's network is a tree, and α has a value for nodes without data in their rack; no figure of Fair tells where racks end " +
-			"(Table IV is met as well with one rack). One rack: sweeps beta and racks",
+		What: "racks", Chosen: "the nodes that hold data are one rack, the eight nodes that B adds are another; C has racks of eight",
+		By: "assumed. The paper's network is a tree, and α has a value for nodes without data in their rack; no figure for Fair shows where racks " +
+			"end (one rack meets Table IV as well). For one rack see the sweeps beta and racks",
 	},
 	{
 		What: "jobs of Fig. 1", Chosen: "427 maps on Wikipedia, 15 reduces; 8 maps on random numbers, 3 reduces",
-		By: "job 1 holds all 14 slots and releases them at 11.3 minutes; the second's maps end 168 s after it is submitted, and of the paper's inputs eight maps come nearest; reduces as such jobs have in Table IV",
+		By: "job 1 holds all 14 slots and releases them at 11.3 minutes; the maps of job 2 end 168 s after its submission, and of the paper's inputs eight maps come nearest to that; reduces as for such jobs in Table IV",
 	},
 	{
 		What: "size of the 200 jobs", Chosen: "1.4 times Table IV's",
 		By: "the longest takes up to 35 minutes under Fair (Fig. 16); 35 here, the median of seeds 1001 to 1012",
 	},
 	{
-		What: "heartbeat", Chosen: "3 s; all free slots may be filled in one",
+		What: "heartbeat", Chosen: "3 s; one heartbeat may fill all free slots",
 		By: "Hadoop 0.20: MRConstants.HEARTBEAT_INTERVAL_MIN; its fair scheduler assigns several tasks at once",
 	},
 	{
@@ -86,11 +88,11 @@ var decisions = []exp.Decision{
 
 // method describes how all of Coupling's experiments were read.
 const method = `
-* Masters exist, as they do in YARN, and take no slot. Input and output have one replica, as the paper's files have.
-* Baseline: Hadoop's fair scheduler over slots, reduces from 5 % of the maps on, delay scheduling.
-* Map output of Grep on random numbers: [1-5]* matches runs of digits whose length is geometric with 1/2, of which about a quarter of a million
-  differ among the 17 million of a split, at twelve bytes each.
-* RandomWriter writes 1 GiB a map, its default.
+* Masters run as in YARN and take no slot. Input and output have one replica, like the paper's files.
+* Baseline: Hadoop's fair scheduler over slots, reduces after 5 % of the maps, delay scheduling.
+* Map output of Grep on random numbers: [1-5]* matches runs of digits whose length is geometric with 1/2. Of the 17 million
+  in a split about a quarter of a million are distinct, at twelve bytes each.
+* RandomWriter writes 1 GiB per map, its default.
 `
 
 const (
@@ -132,7 +134,7 @@ func order(name string) string { return fmt.Sprintf(lanes, slots, name) }
 var sharing, lagging = order("{slots: {kind: reduce}}"), order("coupling.mismatch")
 
 // The null arm of experiments with reduces.
-const nothingIs = "reduces start as under Fair, and maps on any node that has a slot"
+const nothingIs = "reduces start as under Fair, and maps start on any node with a free slot"
 
 // nothing returns that arm.
 func nothing() []exp.Arm { return []exp.Arm{arm(coupling, "coupling", sharing, slowStart, anywhere)} }

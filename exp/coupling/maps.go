@@ -17,7 +17,7 @@ func fixed() []exp.Arm {
 }
 
 // The null arm of experiments on maps, for every arm with random peeking.
-const anywhereIs = "maps start on any node that has a slot, as soon as it reports"
+const anywhereIs = "maps start on any node with a free slot as soon as it reports"
 
 func everywhere(names ...string) (arms []exp.Arm) {
 	for _, name := range names {
@@ -56,7 +56,7 @@ func wordCount() exp.Experiment {
 	return exp.Experiment{
 		System: "coupling", Name: "coupling-wordcount", Title: "One WordCount whose data lies on seven of fifteen nodes", Source: "Fig. 10, 11 and Eq. 2",
 		Method: method + `* One reduce, Hadoop's default; the paper names none.
-* A larger gain is no better: β chooses between sooner and local. So the gain of β = 0.1 is held to be as large as the published one, within 20 %.
+* A larger gain is not better, because β trades speed for locality. So the gain with β = 0.1 must match the published one within 20 %.
 `,
 		LivesOff: []string{"noise", "slow_nodes"}, // maps that do not end in step, as in Eq. 2
 		Work:     work(setB, jobs...),
@@ -65,7 +65,7 @@ func wordCount() exp.Experiment {
 			{Name: more, Unit: "%", Published: 38.7, Of: exp.ReducedJCT(fair, beta5, nil)},
 			{
 				Name: less, Unit: "%", Kind: exp.Level, Published: 18.3, Of: exp.ReducedJCT(fair, beta1, nil),
-				Why: "Whether a timer expires under Fair, and when, differs by seed (Eq. 2), and with that Fair's time does.",
+				Why: "Whether and when a timer expires under Fair differs by seed (Eq. 2), and so does Fair's time.",
 			},
 			{Name: "maps that run most of the time under Fair", Kind: exp.SetUp, Published: 28, Of: exp.Under(fair, mostMapsFor)},
 			{
@@ -76,7 +76,7 @@ func wordCount() exp.Experiment {
 				},
 			},
 			{
-				Name: "map time under Fair", Unit: "s", Kind: exp.SetUp, Published: 48.5, Text: "48.5; the cores' speed was set by it",
+				Name: "map time under Fair", Unit: "s", Kind: exp.SetUp, Published: 48.5, Text: "48.5; the core speed is derived from it",
 				Of: exp.Under(fair, func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }),
 			},
 		},

@@ -15,8 +15,8 @@ func lagMutations(loses ...string) []exp.Mutation {
 	sign.Prepare = turnLag
 	constant := arm(coupling, "coupling", order(all), "gate.reduce="+all)
 	return []exp.Mutation{
-		{Name: "no mismatch: reduces start when they like", Arms: []exp.Arm{off}, Loses: loses},
-		{Name: "mismatch with the sign turned", Arms: []exp.Arm{sign}, Loses: loses},
+		{Name: "no mismatch: reduces may start at any time", Arms: []exp.Arm{off}, Loses: loses},
+		{Name: "mismatch with the sign flipped", Arms: []exp.Arm{sign}, Loses: loses},
 		{Name: "δ = 0 for every job", Arms: []exp.Arm{constant}, Loses: loses},
 	}
 }
@@ -31,7 +31,7 @@ func chanceMutations(loses ...string) []exp.Mutation {
 	}
 	return []exp.Mutation{
 		{Name: "1 − p in place of p", Arms: turned, Loses: loses},
-		{Name: "β = 0.3 whatever it is to be", Arms: same, Loses: loses},
+		{Name: "β = 0.3 whatever the arm sets", Arms: same, Loses: loses},
 	}
 }
 

@@ -96,27 +96,30 @@ func tenGreps() exp.Experiment {
 	least.Change, none.Change, free.Change = withoutReduces, withoutReduces, withoutCosts
 	e := exp.Experiment{
 		System: "coupling", Name: "coupling-ten-greps", Title: "Ten equal Grep jobs, five minutes apart, on eight nodes", Source: "Fig. 5, 6, 8 and Table I",
-		Method: method + "* The eight nodes hold data alike: those of Table I are idle for much the same time.\n" +
-			"* That all ten are faster counts where the interval of each one's median is above 0. By the medians alone it held over seeds 1 to 6, and not over 7 to 18.\n",
+		Method: method + "* All eight nodes hold the same amount of data: those of Table I are idle for much the same time.\n" +
+			"* “All jobs are faster” holds if the interval of each job's median is above 0. By the medians alone it held over seeds 1 to 6, but not over 7 to 18.\n",
 		Work: work(nodes{data: 8}, jobs...), Arms: append(both(), least, free), Null: nothing(), NullIs: nothingIs,
 		Metrics: []exp.Metric{
 			{
 				Name: "mean JCT, reduction", Unit: "%", Published: 16.1, Of: exp.ReducedJCT(fair, coupling, nil),
 				Bound: func(r exp.Runs) float64 { return exp.Reduction(exp.MeanJCT(r.Arm(fair), nil), sharedJCT(r.Arm(alone))) },
-				BoundIs: "Maps are served “according to processor sharing” (Section II-A), and random peeking takes its candidates from the same allocation (II-B). So the bound is of schedules under which no job has " +
-					"more than an equal share of the slots: no slot is ever empty, not even between two reports of a node; each map takes what it takes alone on a node that holds its data (arm of that name); a job ends with its last map, " +
-					"its reduces being free. That covers when reduces are launched, where they stand and where maps do. It does not cover unequal shares: one job after the other is far sooner on average.",
-				Why: "Without any reduces the jobs would be as little faster (sweep reduces): jobs that share the map slots end their maps in order of submission, and by then the slots for their " +
-					"reduces are free. The paper explains its gain by faster maps: see map time.",
+				BoundIs: "Maps are served “according to processor sharing” (Section II-A), and random peeking takes its candidates from the same allocation (II-B). So " +
+					"the bound is for schedules under which no job has more than an equal share of the slots. No slot is ever empty, not even between two heartbeats " +
+					"of a node. Each map takes as long as it does alone on a node that holds its data (arm of that name). A job ends with its last map, because its " +
+					"reduces cost nothing. That covers when reduces are launched, and where reduces and maps are placed. It does not cover unequal shares: running one " +
+					"job after the other is far faster on average.",
+				Why: "Without any reduces the jobs would gain just as little (sweep reduces): jobs that share the map slots end their maps in order of submission, and " +
+					"by then the slots for their reduces are free. The paper explains its gain by faster maps: see map time.",
 			},
 			{
 				Name: "map time, reduction", Unit: "%", Published: 10.1, Of: exp.Reduced(fair, coupling, mapTime), Bound: func(r exp.Runs) float64 {
 					return exp.Reduction(mapTime(r.Arm(fair)), leastMapTime(r.Arm(alone), r.Arm(fair).Makespan))
 				},
-				BoundIs: "The same maps one by one on each node, beside no other map and no reduce, on a node that holds their data: what is left is their own work. Of those times every node is given as many " +
-					"as its four slots can do one after the other until Fair ends, the fastest node first: no schedule that ends as soon has a smaller mean. Under Fair each of four maps has one of four cores already.",
+				BoundIs: "The same maps run one at a time on each node, without another map or a reduce, on a node that holds their data, so that only their own work " +
+					"is left. Every node counts with as many of those times as its four slots can run one after the other until Fair ends, the fastest node first: no " +
+					"schedule that ends as early has a smaller mean. Under Fair each of four maps already has one of four cores.",
 			},
-			{Name: "all jobs are faster", Kind: exp.Shape, Why: "By how much each of the ten is faster is 0.3 to 2.5 %, no more than seeds differ.", Text: "all of the ten jobs have a shorter processing time", Holds: func(all []exp.Runs) bool {
+			{Name: "all jobs are faster", Kind: exp.Shape, Why: "Each of the ten jobs is 0.3 to 2.5 % faster, no more than the difference between seeds.", Text: "all of the ten jobs have a shorter processing time", Holds: func(all []exp.Runs) bool {
 				for i := range jobs {
 					if !exp.Above(all, exp.ReducedJCT(fair, coupling, exp.IDs(jobs[i].id))) {
 						return false
@@ -135,7 +138,7 @@ func tenGreps() exp.Experiment {
 		Sweeps: []exp.Sweep{
 			ablation(jctColumn, starvColumn, localColumn, slotColumn),
 			{
-				Name: "reduces", Title: "No reduces at all; no remote reads either; and Alg. 1 where every map waits for its node", Base: fair,
+				Name: "reduces", Title: "No reduces; no reduces and no remote reads; and Alg. 1 with every map waiting for its node", Base: fair,
 				Arms: []exp.Arm{none, free, arm(unhurried, "coupling", patient)},
 				Columns: []exp.Column{
 					jctColumn, exp.Reductions("map time, reduction", mapTime),
@@ -155,12 +158,13 @@ func diskMetrics() []exp.Metric {
 		return exp.Reduced(fair, coupling, func(x *sim.Result) float64 { return of(x.Disks) })
 	}
 	waited := func(x *sim.Result) float64 { return x.Disks.IOWait * exp.Makespan(x) }
-	idle := fmt.Sprintf("It is of schedules that give a slot away when its node reports it, and end no later than Fair. No reduces, so that they cost nothing while maps run nor afterwards, and every split on "+
-		"every node, so that each map reads its own disk wherever it starts: what launching reduces and placing maps can do at the most, at once. The seconds of iowait that are left are held against "+
-		"Fair's time. It does not cover leaving slots empty on purpose: a node whose four slots are empty together has no iowait. "+
-		"What Table I says of the processors excludes that reduces which wait take from maps what their time fell by: Fair's processors do at most %.2f cores of work a node that Coupling's do "+
-		"not, and slowing four maps on four cores by 10.1 %% takes %.2f. Iowait is time in which a processor is idle, and has much the same share of that under both, 5.0 and 4.5 %%: its fall is "+
-		"that of idle time, which Table I has and does not explain.", spareCores, takenCores)
+	idle := fmt.Sprintf("The bound is for schedules that allocate a slot when its node reports it, and that end no later than Fair. There are no reduces, so they cost " +
+		"nothing while maps run or afterwards. Every split is on every node, so each map reads its own disk wherever it starts. Launching reduces and placing maps " +
+		"cannot do more than that, even together. The seconds of iowait that are left are compared with Fair's time. The bound does not cover leaving slots empty on " +
+		"purpose: a node whose four slots are all empty has no iowait. The processor figures in Table I rule out that waiting reduces explain the fall in map time: " +
+		"Fair's processors do at most %.2f cores of work per node that Coupling's do not, and slowing four maps on four cores by 10.1 %% takes %.2f. Iowait is time in " +
+		"which a processor is idle. Its share of idle time is much the same under both, 5.0 and 4.5 %%, so it falls because idle time falls. Table I shows that fall " +
+		"but does not explain it.", spareCores, takenCores)
 	return []exp.Metric{
 		{
 			Name: "iowait, reduction", Unit: "%", Published: 40, Of: reduced(func(d sim.DiskUse) float64 { return d.IOWait }),
@@ -168,14 +172,15 @@ func diskMetrics() []exp.Metric {
 		},
 		{
 			Name: "await, reduction", Unit: "%", Published: 13.6, Of: reduced(func(d sim.DiskUse) float64 { return d.Await }),
-			Why: "It can be had: where every map waits for its own node it falls by more than that, and jobs take a sixteenth longer (sweep reduces). Remote reads are streams more on disks that have four. " +
-				"Launching reduces later does not lower it, since they copy as much in the end, and with random peeking fewer maps read their own disk than with Fair's delay (ablation): where all slots are " +
-				"taken, Eq. 3 lets a node without local data start a map at about every other report.",
+			Why: "The published reduction is possible: if every map waits for its own node, await falls by more than that, but jobs take a sixteenth longer (sweep " +
+				"reduces). Remote reads add streams to disks that already have four. Launching reduces later does not lower await, because they copy as much in the " +
+				"end. With random peeking fewer maps read their own disk than with Fair's delay scheduling (ablation): if all slots are taken, Eq. 3 lets a node " +
+				"without local data start a map at about every other heartbeat.",
 		},
 		{
 			Name: "svctm, reduction", Unit: "%", Published: 13.2, Of: reduced(func(d sim.DiskUse) float64 { return d.Service }),
 			Bound:   exp.Under(fair, func(x *sim.Result) float64 { return exp.Reduction(x.Disks.Service, request/(disk*1e6)) }),
-			BoundIs: "A request of 512 KiB takes 15.0 ms at 35 MB/s when the heads need not move, and that is the least.",
+			BoundIs: "A request of 512 KiB takes at least 15.0 ms, its time at 35 MB/s without head movement.",
 		},
 	}
 }
@@ -184,7 +189,7 @@ func single() exp.Experiment {
 	e := exp.Experiment{
 		System: "coupling", Name: "coupling-single", Title: "Single jobs: gradual launching does them no harm", Source: "Table II and Fig. 12",
 		Method: method + `* Each job runs alone on set A.
-* The paper's whole system: wait scheduling too, which is off in the other experiments, since what the paper says of Sort1 is about where reduces stand.
+* The paper's whole system, with wait scheduling, which is off in the other experiments. What the paper says about Sort1 concerns the placement of reduces.
 `, NullIs: nothingIs,
 	}
 	for _, j := range table2 {
@@ -199,9 +204,10 @@ func single() exp.Experiment {
 	e.Metrics = []exp.Metric{
 		{
 			Name: "JCT of Sort1, reduction", Unit: "%", Published: 14.6, Of: faster("Sort1"),
-			Why: "The paper explains it by where the twelve reduces stand on fourteen slots of seven nodes. Spread as evenly as can be they gain no more than wait scheduling does (sweep wait-Sort1): wherever they " +
-				"stand some node has two, and the job ends with that node. No bound excludes more: the disk of a node with two reduces and a seventh of the maps has 13.9 GB to move (a seventh of 15 GB three " +
-				"times for maps, a sixth three times for reduces), 398 s at 35 MB/s, of more than 500 that the job takes.",
+			Why: "The paper explains the gain by the placement of the twelve reduces on the fourteen slots of seven nodes. Spread as evenly as possible, they gain no " +
+				"more than with wait scheduling (sweep wait-Sort1): with any placement some node has two reduces, and the job ends with that node. No bound excludes a " +
+				"larger gain: the disk of a node with two reduces and a seventh of the maps has 13.9 GB to move (a seventh of 15 GB three times for maps, a sixth " +
+				"three times for reduces). That takes 398 s at 35 MB/s, and the job takes more than 500 s.",
 		},
 		{
 			Name: "no harm to single jobs", Unit: "%", Kind: exp.Shape, Text: "no job slower on average by more than 5 % (Sort2 is slightly slower, Grep and MonteCarlo are faster)",
@@ -223,8 +229,8 @@ func single() exp.Experiment {
 		},
 	}
 	for _, j := range []struct{ id, why string }{
-		{"Grep", "What it gains is its maps', by random peeking; its reduces copy next to nothing."},
-		{"MonteCarlo", "Its reduce copies next to nothing and its maps read nothing: there is no contention to avoid. Without the reduce it would end within two seconds of when it does (sweep alone-MonteCarlo)."},
+		{"Grep", "Its maps gain, through random peeking; its reduces copy next to nothing."},
+		{"MonteCarlo", "Its reduce copies next to nothing and its maps read nothing, so there is no contention to avoid. Without the reduce its completion time changes by at most two seconds (sweep alone-MonteCarlo)."},
 	} {
 		e.Metrics = append(e.Metrics, exp.Metric{
 			Name: "JCT of " + j.id + ", reduction", Unit: "%", Kind: exp.Shape, Text: "faster", Why: j.why, Of: faster(j.id),
@@ -232,7 +238,7 @@ func single() exp.Experiment {
 		})
 	}
 	e.Metrics = append(e.Metrics, exp.Metric{
-		Name: "JCT of Sort2 under Fair", Unit: "min", Kind: exp.SetUp, Published: 19.8, Text: "16.15 to 23.5; the rate of disks was set by it",
+		Name: "JCT of Sort2 under Fair", Unit: "min", Kind: exp.SetUp, Published: 19.8, Text: "16.15 to 23.5; the disk rate is derived from it",
 		Of: exp.Under("Sort2, "+fair, func(x *sim.Result) float64 { return exp.MeanJCT(x, nil) / 60 }),
 	})
 	e.Plots = []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of each job (Fig. 12)"}}
@@ -252,7 +258,7 @@ func waiting(j job) exp.Sweep {
 		return a
 	}
 	s := exp.Sweep{
-		Name: "wait-" + j.id, Title: j.id + " with wait scheduling and without", Base: j.id + ", " + fair,
+		Name: "wait-" + j.id, Title: j.id + " with and without wait scheduling", Base: j.id + ", " + fair,
 		Columns: []exp.Column{jctColumn},
 		Arms: []exp.Arm{
 			arm("mismatch and peek", "coupling"), arm("mismatch, peek and wait", "coupling", wait),

@@ -14,18 +14,18 @@ const alone03 = "job 03 alone"
 func sequence() exp.Experiment {
 	starving := exp.IDs("03", "04", "05", "06", "07", "11", "12", "13")
 	const mean, starved = "mean JCT, reduction", "starvation of jobs 03–07 and 11–13, reduction"
-	const job6 = "Its eight maps take 100 s and run while two large jobs hold most slots, under either scheduler; what it starves under Fair is as published, and it loses all of that."
+	const job6 = "Its eight maps take 100 s and run while two large jobs hold most slots, under either scheduler. Its starvation under Fair is as published, and Coupling removes all of it."
 	only := arm(alone03, "slots")
 	only.Work = work(setB, table4[2])
 	e := exp.Experiment{
-		System: "coupling", Name: "coupling-22-jobs", Title: "22 jobs on set B: large ones, and small ones behind them", Source: "Table IV and Fig. 3",
+		System: "coupling", Name: "coupling-22-jobs", Title: "22 jobs on set B: large jobs, with small jobs behind them", Source: "Table IV and Fig. 3",
 		Method: method, Work: work(setB, table4...), Arms: append(both(), only), Null: nothing(), NullIs: nothingIs,
 		Metrics: []exp.Metric{
-			{Name: mean, Unit: "%", Published: 39.1, Of: exp.ReducedJCT(fair, coupling, nil), Why: "See the ablation: much of the mean is that of the large jobs, which random peeking makes faster and Alg. 1 does not."},
+			{Name: mean, Unit: "%", Published: 39.1, Of: exp.ReducedJCT(fair, coupling, nil), Why: "See the ablation: much of the mean comes from the large jobs, which random peeking makes faster and Alg. 1 does not."},
 			{
 				Name: "times job 03 is faster", Published: 12.8, Of: func(r exp.Runs) float64 { return exp.JCT(r.Arm(fair), "03") / exp.JCT(r.Arm(coupling), "03") },
 				Bound:   func(r exp.Runs) float64 { return exp.JCT(r.Arm(fair), "03") / exp.JCT(r.Arm(alone03), "03") },
-				BoundIs: "Its time under Fair over what it takes with nothing else in the cluster: every task starts with the first heartbeat after it is asked for.",
+				BoundIs: "Its time under Fair divided by its time alone in the cluster, where every task starts with the first heartbeat after its request.",
 				Why: "The published figures of job 03 do not agree: 6.1 minutes of starvation (Table IV) and a minute of its own are not 12.8 times the " +
 					"0.8 minutes that it takes when it finds a slot (Section I-C).",
 			},
@@ -34,7 +34,7 @@ func sequence() exp.Experiment {
 		Sweeps:    []exp.Sweep{starvedSweep(), ablation(jctColumn, starvColumn, localColumn, slotColumn), racks(), thresholds(), mapTimes()},
 		Mutations: lagMutations(mean, starved),
 	}
-	for _, j := range []struct{ id, why string }{{"03", "See the times that it is faster."}, {"06", job6}, {"12", "See the mean JCT."}, {"13", "See the mean JCT."}} {
+	for _, j := range []struct{ id, why string }{{"03", "See “times job 03 is faster”."}, {"06", job6}, {"12", "See the mean JCT."}, {"13", "See the mean JCT."}} {
 		e.Metrics = append(e.Metrics, exp.Metric{
 			Name: "JCT of job " + j.id + ", reduction", Unit: "%", Published: 70, Text: "more than 70", Why: j.why, Of: exp.ReducedJCT(fair, coupling, exp.IDs(j.id)),
 		})
@@ -45,7 +45,7 @@ func sequence() exp.Experiment {
 			Of: exp.Reduced(fair, coupling, func(x *sim.Result) float64 { return starvation(x, starving) }),
 		},
 		exp.Metric{
-			Name: "starvation of jobs 03–07 and 11–13 under Fair", Unit: "s", Kind: exp.SetUp, Published: 337, Text: "337; map times were set by it",
+			Name: "starvation of jobs 03–07 and 11–13 under Fair", Unit: "s", Kind: exp.SetUp, Published: 337, Text: "337; the map times are derived from it",
 			Of: exp.Under(fair, func(x *sim.Result) float64 { return starvation(x, starving) }),
 		},
 		exp.Metric{
@@ -72,7 +72,7 @@ func racks() exp.Sweep {
 
 // starvedSweep has the last two columns of Table IV.
 func starvedSweep() exp.Sweep {
-	s := exp.Sweep{Name: "starvation", Title: "Starvation of each job in minutes; after its number, what Table IV has for Fair and Coupling", Base: fair, Arms: both()}
+	s := exp.Sweep{Name: "starvation", Title: "Starvation of each job in minutes; the column headings give Table IV's figures for Fair and Coupling", Base: fair, Arms: both()}
 	for _, j := range table4 {
 		if j.reduces > 0 {
 			s.Columns = append(s.Columns, exp.Figures(fmt.Sprintf("%s: %g, %g", j.id, j.starved[0], j.starved[1]), "min",
@@ -98,7 +98,7 @@ func thresholds() exp.Sweep {
 // mapTimes shows how the map times of Table IV's Greps were found, and what other times would give.
 func mapTimes() exp.Sweep {
 	s := exp.Sweep{
-		Name: "map-times", Title: "Map times of Table IV's Greps, on Wikipedia and on random numbers: the pair was chosen by how near Fair comes to Table IV", Base: fair,
+		Name: "map-times", Title: "Map times of Table IV's Greps, on Wikipedia and on random numbers; the chosen pair brings Fair nearest to Table IV", Base: fair,
 		Columns: []exp.Column{
 			exp.Figures("starvation, distance from Table IV's Fair", "min", distance),
 			exp.Figures("mean JCT", "s", exp.JCTs(nil)),
