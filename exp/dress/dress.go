@@ -19,8 +19,8 @@ import (
 var System = exp.System{
 	Name:  "dress",
 	Title: "DRESS",
-	What: "DRESS keeps a share of a congested cluster for jobs that want little, so that they do not wait behind jobs that want much. " +
-		"How large the share is follows from what waits in each category, and from what is free.",
+	What: "DRESS reserves a share of a congested cluster for small jobs, so that they do not wait behind large ones. The size of the " +
+		"share depends on what waits in each category and on what is free.",
 	Paper:       "Y. Mao, V. Green, J. Wang, H. Xiong and Z. Guo, *DRESS: Dynamic RESource-reservation Scheme for Congested Data-intensive Computing Platforms*.",
 	Headline:    "dress-mixed-10",
 	SetUp:       decisions,
@@ -28,35 +28,36 @@ var System = exp.System{
 }
 
 var decisions = []exp.Decision{
-	{What: "nodes", Chosen: "5 of 20 cores of half the reference core's speed, 140 GiB for containers, two disks, 10 Gb/s, one rack", By: "V-A1: c220g2, 160 GB of memory, of which an eighth is left to the system; single-thread benchmarks of the E5-2660 v3"},
+	{What: "nodes", Chosen: "5 nodes with 20 cores of half the reference core's speed, 140 GiB for containers, two disks and 10 Gb/s; one rack", By: "V-A1: c220g2, 160 GB of memory, an eighth of it left to the system; single-thread benchmarks of the E5-2660 v3"},
 	{What: "containers", Chosen: "7 GiB and one core: a hundred", By: "V-A1 and V-B1: fewer than ten are small, θ = 10 %"},
-	{What: "masters", Chosen: "1536 MiB of MapReduce, 896 MiB of Spark with the driver outside", By: "the frameworks' defaults; HiBench's documents name `yarn-client`"},
-	{What: "scheduler", Chosen: "one queue, memory alone counts", By: "Hadoop 2.7.4's CapacityScheduler as it comes"},
-	{What: "start of a Spark job", Chosen: "26 s of its master before it asks for executors", By: "Capacity's job 3 waits 35.5 s in an idle cluster (V-B1)"},
-	{What: "which jobs are small", Chosen: "those of the published ids; with 20 to 40 % small drawn by seed", By: "V-B1, V-B2, V-B3"},
-	{What: "a small job", Chosen: "2 to 8 executors or maps", By: "V-B1: fewer than ten containers, the master among them; Spark's default of two executors"},
-	{What: "a large Spark job", Chosen: "11 to 28 executors; of twenty Spark jobs the first six fill the cluster", By: "V-A1: more than a tenth; V-B1 of Capacity: there is enough for jobs 1 to 6, and not enough left for job 7"},
-	{What: "length of a Spark job", Chosen: "20 to 420 s of each executor's work, small and large alike, three tasks an executor; of twenty Spark jobs the first six are drawn until the first of them ends 335 to 345 s after the first submission", By: "Capacity's makespan, waits and completion times in Table II; its job 7 waits 304.7 s, so that none of the six before it, two of them small, is over sooner"},
-	{What: "input of a Spark job", Chosen: "a GiB an executor at the most, with more passes over it than HiBench's default where the length asks for more", By: "HiBench's \"huge\" K-means reads 100 million samples of 20 numbers, about 20 GB"},
+	{What: "masters", Chosen: "1536 MiB for MapReduce, 896 MiB for Spark, whose driver runs outside the cluster", By: "the frameworks' defaults; HiBench's documents name `yarn-client`"},
+	{What: "scheduler", Chosen: "one queue, only memory counts", By: "Hadoop 2.7.4's CapacityScheduler with its defaults"},
+	{What: "start of a Spark job", Chosen: "its master runs for 26 s before it asks for executors", By: "Capacity's job 3 waits 35.5 s in an idle cluster (V-B1)"},
+	{What: "which jobs are small", Chosen: "those with the published ids; if 20 to 40 % are small, drawn by seed", By: "V-B1, V-B2, V-B3"},
+	{What: "a small job", Chosen: "2 to 8 executors or maps", By: "V-B1: fewer than ten containers, including the master; Spark's default of two executors"},
+	{What: "a large Spark job", Chosen: "11 to 28 executors; of twenty Spark jobs the first six fill the cluster", By: "V-A1: more than a tenth; V-B1 on Capacity: there is enough room for jobs 1 to 6, but not for job 7"},
+	{What: "length of a Spark job", Chosen: "20 to 420 s of work per executor, for small and large jobs alike, with three tasks per executor; of twenty Spark jobs the first six are drawn until the first of them ends 335 to 345 s after the first submission", By: "Capacity's makespan, waits and completion times in Table II; its job 7 waits 304.7 s, so none of the six before it, two of them small, ends sooner"},
+	{What: "input of a Spark job", Chosen: "at most 1 GiB per executor, with more passes over it than HiBench's default if the length requires it", By: "HiBench's \"huge\" K-means reads 100 million samples of 20 numbers, about 20 GB"},
 	{What: "a map", Chosen: "a block of 128 MiB", By: "Hadoop 2.7.4's default; tasks of Fig. 3 and 4 last 12.8 to 18.25 s"},
-	{What: "a large MapReduce job", Chosen: "90 to 270 maps, one reduce for five", By: "Capacity's job 9 waits 189.2 s (V-B2), and its small jobs among the mixed take 484.5 and 540.3 s (V-B3): fewer maps meet the one, more the other; 20 maps and 4 reduces in Fig. 2"},
+	{What: "a large MapReduce job", Chosen: "90 to 270 maps, one reduce for every five", By: "Capacity's job 9 waits 189.2 s (V-B2), and its small jobs in the mix take 484.5 and 540.3 s (V-B3): fewer maps match the former better, more maps the latter; 20 maps and 4 reduces in Fig. 2"},
 	{What: "mixed frameworks", Chosen: "a third of the jobs on Spark", By: "V-A2: ten benchmarks on MapReduce and five on Spark, picked at random"},
-	{What: "programs", Chosen: "drawn from HiBench's; those the world has no figures of get the mean of those it has", By: "V-A2"},
-	{What: "DRESS", Chosen: "θ, δ at first, t_s, t_e and pw as published; δ between 0 and a half, an adjustment each second, 150 s of patience", By: "V-A1; the bounds and the interval are not published, and the paper knows no patience: by the mean wait and the worst large job with seeds 1001 to 1060"},
+	{What: "programs", Chosen: "drawn from HiBench's; programs without figures in the simulated world get the mean of the others", By: "V-A2"},
+	{What: "DRESS", Chosen: "θ, the initial δ, t_s, t_e and pw as published; δ between 0 and a half, adjusted every second; 150 s of patience", By: "V-A1; the bounds and the interval are not published, and the paper has no patience: chosen by the mean wait and the worst large job with seeds 1001 to 1060"},
 }
 
-const method = `Twenty jobs of HiBench, one every 5 s, on five nodes with room for about a hundred containers. The paper does not publish
-its jobs: they are drawn by seed, from what it says of its set-up and of Capacity's runs (the table above). Their sizes were found with seeds
-1001 to 1120, by Capacity's figures. Best, worst and mean are over the small or the large jobs; no job of ours stands for one of theirs.`
+const method = `Twenty HiBench jobs, one every 5 s, on five nodes with room for about a hundred containers. The paper does not publish
+its jobs. Here they are drawn by seed, following what the paper says about its set-up and about Capacity's runs (the table above). Their sizes
+were fitted to Capacity's figures with seeds 1001 to 1120. Best, worst and mean are over the small or the large jobs; no job here stands for one
+of the paper's jobs.`
 
 const methodOfMapReduce = method + `
 
-Small jobs gain more than published. By itself one of ours takes a minute, and under Capacity it waits for three. The published small jobs
-took longer: 512 s under Capacity among the mixed ones, where ours take 356 s. What they did in that time is not published: tasks of
+Small jobs gain more than published. Alone, a small job here takes a minute, and under Capacity it waits for three. The published small jobs
+took longer: 512 s under Capacity in the mix, where ours take 356 s. The paper does not say how they spent that time: tasks in
 Fig. 3 and 4 are as short as ours.
 
-What small jobs gain comes from the two categories having parts of their own, whichever is which. With small jobs told as large ones and large as small they
-gain as much, and with δ left at a tenth (no Alg. 3) hardly less where few jobs are small. With Spark alone they lose without Alg. 3 (dress-spark). The figure in %,
+Small jobs gain because each of the two categories has its own part of the cluster, whichever is which. If small jobs are reported as large and large jobs as small, small jobs
+gain as much. With δ left at a tenth (no Alg. 3) they gain hardly less if few jobs are small. With Spark alone they lose without Alg. 3 (dress-spark). The figure in %,
 medians of six seeds each:
 
 | jobs | as it comes | small and large exchanged | δ left at a tenth |
@@ -69,7 +70,7 @@ medians of six seeds each:
 
 const methodOfMixed = method + `
 
-Whichever category is which, and with few small jobs without Alg. 3 too, small ones gain as much: table of dress-mapreduce.`
+Small jobs gain as much if the categories are exchanged, and, if few jobs are small, also without Alg. 3: see the table of dress-mapreduce.`
 
 func experiments() []exp.Experiment {
 	out := []exp.Experiment{fourJobs(), spark(), mapReduce()}
@@ -100,7 +101,7 @@ func spark() exp.Experiment {
 		baseline("wait of job 7", 304.705, waitOf(7)),
 	}
 	e.Mutations = append(mutations(),
-		exp.Mutation{Name: "rule off: δ stays as it is at first (no Alg. 3)", Arms: []exp.Arm{arm("dress", "adjust: false")}, Loses: []string{smallMean}})
+		exp.Mutation{Name: "rule off: δ keeps its initial value (no Alg. 3)", Arms: []exp.Arm{arm("dress", "adjust: false")}, Loses: []string{smallMean}})
 	e.Sweeps = sweeps()
 	return e
 }
@@ -146,25 +147,25 @@ const smallMean = "JCT of small jobs, mean reduction"
 
 // The explanations name the sweeps that support them.
 const (
-	whySmall = `Jobs 4 and 5 are small and begin at once in either, so that four of six have something to save, and job 6 pays most of its own
-length: what is left of the mean is little, and differs by seed.`
-	whyWorst = `In 29 of 30 runs it is job 6. The first six fill the cluster until the first of them ends, 335 s after the first submission,
-and nothing is taken back from those that run. The four small jobs that come next ask for 12 to 29 containers together, and job 6, the last that begins, for 11 to 28: what
-they get it does without until then. Begun with what they leave it has few executors, begun with none it comes 300 s later. The published
-job 3 lost less: it began after 98.9 s, when none of the six could have ended, so that there was room for all ten jobs; none of what Capacity did
-says how much.`
-	whyMakespan   = `The end of the one job that ends last: between runs it differs by more than what is published.`
-	whyMedianWait = `The median of twenty lies between the tenth and the eleventh. Where ten jobs begin before the first one ends, as in 12 of 30 runs, it falls by about
-46 %. Elsewhere job 6 or one of the small ones waits for that end too: it falls by about 31 %.`
-	whyMedianJCT = `Ten of the published jobs took about 325 s or less. Under Capacity none of the first six ends before 334.7 s, so that each takes 310 s or more: if
-they are among the ten, they were about as long as each other. Ours take 300 to 480 s: Capacity's median wait of 381 s, where job 7 waits
-304.7 s, has them end one after the other.`
-	whyCost = `The job that asks for most is last in the list (line 13 of Alg. 3), and begins behind all that came while small jobs waited, after 150 s at the latest: sweep
-"patience". The sooner it begins, the less it pays, and the longer all jobs wait on average.`
-	whyMixed   = `A small Spark job can save no more than it waits, a small MapReduce job nearly all of its time: which of them are drawn decides.`
-	whyLarge   = `The published figures are of single jobs that went before another; which large job does is chance.`
-	whyShorter = `Jobs that come first gain nothing, and those that are passed over lose: the number differs by seed.`
-	whyFour    = `The bound is 31 s. Without knowing what comes a scheduler begins job 1 at once, and then job 2 ends at 32 s at the soonest.`
+	whySmall = `Jobs 4 and 5 are small and start at once under either scheduler, so only four of the six small jobs can save time, and job 6 loses most of its own
+length. What is left of the mean is small and differs by seed.`
+	whyWorst = `In 29 of 30 runs the worst job is job 6. The first six jobs fill the cluster until the first of them ends, 335 s after the first submission,
+and nothing is taken back from running jobs. The four small jobs that come next ask for 12 to 29 containers together, and job 6, the last to start, asks for 11 to 28.
+Until that end it does without the containers that they get. If it starts with what they leave, it has few executors; if they leave none, it starts 300 s later. The published
+job 3 lost less: it started after 98.9 s, when none of the six could have ended, so there was room for all ten jobs. Capacity's runs do not show
+how much room.`
+	whyMakespan   = `The makespan is the end of a single job, the last one. Between runs it differs by more than the published increase.`
+	whyMedianWait = `The median of twenty lies between the tenth and the eleventh. If ten jobs start before the first one ends, as in 12 of 30 runs, it falls by about
+46 %. Otherwise job 6 or one of the small jobs also waits for that end, and it falls by about 31 %.`
+	whyMedianJCT = `Ten of the published jobs took about 325 s or less. Under Capacity none of the first six ends before 334.7 s, so each takes 310 s or more: if
+they are among the ten, they all took about the same time. Ours take 300 to 480 s: with Capacity's median wait of 381 s and job 7's wait of
+304.7 s, they must end one after the other.`
+	whyCost = `The job that asks for most is last in the list (line 13 of Alg. 3). It starts behind all jobs that came while small jobs waited, after 150 s at the latest: see the sweep
+"patience". The sooner it starts, the less it loses, and the longer all jobs wait on average.`
+	whyMixed   = `A small Spark job can save no more than its wait, but a small MapReduce job can save nearly all of its time. So the figure depends on which jobs are drawn.`
+	whyLarge   = `The published figures are for single jobs that went ahead of another job; which large job does so is chance.`
+	whyShorter = `Jobs that come first gain nothing, and jobs that are passed over lose, so the number differs by seed.`
+	whyFour    = `The bound is 31 s. A scheduler that does not know which jobs will come starts job 1 at once, and then job 2 ends at 32 s at the earliest.`
 )
 
 const fourOptions = "theta: [0.5], delta: 0.5, delta_max: 1, interval: 0.1"
@@ -174,14 +175,14 @@ func fourJobs() exp.Experiment {
 	dress := exp.Arm{Name: "dress", Profile: "dress", Hadoop: fourSite, Set: set(fourOptions)}
 	return exp.Experiment{
 		System: "dress", Name: "dress-four-jobs", Title: "four jobs a second apart on six containers", Source: "Fig. 1",
-		Method: `Of the figure the text keeps job 1 (3 containers, 10 s). With 3, 4, 3 and 2 containers for 10, 20, 10 and 10 s strict
-order gives the published waits. Each job is one container of so many times 8 GiB, so that it starts whole or not at
-all, in the given world: no physics, but masters that start, and nodes and masters that report ten times a second. Six containers are too
-few for θ = 10 %: here jobs up to half the cluster are small, half is reserved for them at first, δ is free, and it is adjusted ten times a
+		Method: `The text gives only job 1 of the figure (3 containers, 10 s). With 3, 4, 3 and 2 containers for 10, 20, 10 and 10 s strict
+order gives the published waits. Each job is one container of that many times 8 GiB, so that it starts whole or not at
+all. The world is the given one: no physics, but masters must start, and nodes and masters report ten times a second. Six containers are too
+few for θ = 10 %: here jobs up to half the cluster are small, half is reserved for them at first, and δ has no bounds and is adjusted ten times a
 second.
 
-Most of what is gained does not come from telling job 2 from the others. DRESS passes over whom it has no room for, and Capacity lets nobody pass a job that its queue has no room for;
-so as much is gained where all jobs are small. Behind Capacity's own limits (` + "`share: [capacity, dress]`" + `) the mean wait is 30 % shorter and the makespan as long, and where all jobs are small nothing is gained (one seed).`,
+Most of the gain does not come from telling job 2 from the others. DRESS passes over a job that it has no room for, whereas Capacity lets no job pass one that its queue has no room for.
+So the gain is as large if all jobs are small. Behind Capacity's own limits (` + "`share: [capacity, dress]`" + `) the mean wait is 30 % shorter and the makespan is unchanged, and if all jobs are small nothing is gained (one seed).`,
 		Work: fourWork, Given: true,
 		Arms: []exp.Arm{{Name: "capacity", Profile: "capacity", Hadoop: fourSite}, dress},
 		Metrics: []exp.Metric{
@@ -189,12 +190,12 @@ so as much is gained where all jobs are small. Behind Capacity's own limits (` +
 			{
 				Name: "makespan, reduction", Unit: "%", Published: 25, Of: exp.Reduced("capacity", "dress", exp.Makespan), Why: whyFour,
 				Bound:   func(r exp.Runs) float64 { return exp.Reduction(exp.Makespan(r.Arm("capacity")), float64(fourEnds())) },
-				BoundIs: "Of all schedules the shortest ends 31 s after the first submission: job 2 from 1 to 21 s, job 4 beside it, and jobs 1 and 3 together after it. The test goes through all orders. The published 30 s count from the fourth submission.",
+				BoundIs: "The shortest of all schedules ends 31 s after the first submission: job 2 from 1 to 21 s, job 4 beside it, and jobs 1 and 3 together after it. The test tries all orders. The published 30 s are counted from the fourth submission.",
 			},
 			baseline("mean wait", 16, all(exp.Mean, wait)),
 			baseline("makespan", 40, exp.Makespan),
 		},
-		Null: []exp.Arm{told(dress, least)}, NullIs: "every job is told to ask for one container, so that all are small",
+		Null: []exp.Arm{told(dress, least)}, NullIs: "every job is reported as asking for one container, so that all are small",
 		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "JCT of each job"}, {Kind: exp.GaugeOverTime, Title: "δ", Arms: []string{"dress"}, Gauge: "dress.delta"}},
 	}
 }
@@ -205,7 +206,7 @@ func experiment(name, title, source string, m mix) exp.Experiment {
 		System: "dress", Name: name, Title: title, Source: source, Method: method, Work: m.work,
 		Arms: []exp.Arm{{Name: "capacity", Profile: "capacity", Hadoop: site}, arm("dress", "")},
 		Null: []exp.Arm{null()}, Chance: []exp.Arm{lying("dress", atRandom)},
-		NullIs: "jobs are put into categories, and nothing is reserved; or half of them are told as small ones and half as large ones, by chance, where only that reaches the figure",
+		NullIs: "jobs are put into categories, but nothing is reserved; or, if only that reaches the figure, half of the jobs are reported as small and half as large, at random",
 		Plots: []exp.Plot{
 			{Kind: exp.BarsPerJob, Title: "JCT of each job"},
 			{Kind: exp.CDF, Title: "JCT"},

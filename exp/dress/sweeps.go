@@ -43,7 +43,7 @@ func plotted(s exp.Sweep) exp.Sweep {
 // paper omits for lack of space.
 func sweeps() []exp.Sweep {
 	return []exp.Sweep{
-		sweep("readings", "the listing, and what the text tells of its runs",
+		sweep("readings", "the listing, and what the text says about its runs",
 			arm("as it comes", ""),
 			arm("the reserve is kept while there are small jobs", "keep: jobs"),
 			arm("… and is 30 % at most", "keep: jobs, delta_max: 0.3"),
@@ -52,7 +52,7 @@ func sweeps() []exp.Sweep {
 			arm("classified against what is available", "classify_against: available"),
 			arm("three categories, θ = 5 and 10 %", "theta: [0.05, 0.10], delta: 0.05"),
 		),
-		sweep("ablation", "each mechanism alone and left out",
+		sweep("ablation", "each mechanism alone, and each left out",
 			arm("all", ""),
 			arm("categories alone", "reserve: false"),
 			arm("fixed reservation (no Alg. 3)", "adjust: false"),
@@ -146,7 +146,7 @@ func null() exp.Arm { return arm("dress", "reserve: false") }
 // chance.
 func mutations() []exp.Mutation {
 	return []exp.Mutation{
-		{Name: "constant: every job is told to ask for one container", Arms: []exp.Arm{lying("dress", one)}, Loses: []string{smallMean}},
-		{Name: "random: half of the jobs are told as small ones, half as large ones", Arms: []exp.Arm{lying("dress", atRandom)}, Loses: []string{smallMean}},
+		{Name: "constant: every job is reported as asking for one container", Arms: []exp.Arm{lying("dress", one)}, Loses: []string{smallMean}},
+		{Name: "random: half of the jobs are reported as small, half as large", Arms: []exp.Arm{lying("dress", atRandom)}, Loses: []string{smallMean}},
 	}
 }
