@@ -25,15 +25,15 @@ import (
 var System = exp.System{
 	Name:  "heddle",
 	Title: "Heddle",
-	What: "The `heddle` profile uses those mechanisms of the five systems that gain in company. " +
-		"It is held against each of them on the work of its own paper, and against the schedulers that ship with Hadoop.",
+	What: "The `heddle` profile combines those mechanisms of the five systems that still gain in combination. It is compared " +
+		"with each system on the work of that system's paper, and with the schedulers that ship with Hadoop.",
 	Headline:    "heddle-on-dress-mixed-40", // the one of DRESS's four mixes in which it gains least
 	Experiments: experiments,
 }
 
 // method is what all of Heddle's own experiments have in common.
-const method = `The work, the cluster and the settings are those of the paper's own experiment. The profile ` + "`heddle`" + ` replaces its system whole; where the cluster has
-slots that its nodes' sizes do not express, its lanes keep to them; where these are slots for maps and for reduces, masters ask for all reduces at once. Nothing was published: what is stated is the goal, to be at least as good as the paper's system alone.
+const method = `The work, the cluster and the settings are those of the paper's own experiment. The profile ` + "`heddle`" + ` replaces the paper's system as a whole. If the cluster has
+slots that its nodes' sizes do not express, heddle's lanes keep to them; if these are slots for maps and for reduces, masters ask for all reduces at once. No figures are published: the tables state the goal, to be at least as good as the paper's system alone.
 `
 
 // A rival is an experiment of a paper, and what heddle is compared with in it.
@@ -127,7 +127,7 @@ func (x *rival) experiment() exp.Experiment {
 	for _, v := range values {
 		e.Metrics = append(e.Metrics, exp.Metric{
 			Name: v.name + ", reduction against " + x.system, Unit: "%", Text: "goal: at least as good", Of: exp.Reduced(x.system, "heddle", v.of),
-			Why: "Seeds differ by more than that; the sweep left-out shows which mechanism costs what.",
+			Why: "Seeds differ by more than that; the sweep left-out shows what each mechanism costs.",
 		})
 	}
 	return e
@@ -150,7 +150,7 @@ const asBefore = "serve: order, lend: whole, prompt: false, few: 0, release: tru
 
 // worth leaves out each mechanism of heddle, and adds each that the profile does without.
 func (x *rival) worth(ours exp.Arm) exp.Sweep {
-	s := x.table("left-out", "Each mechanism of heddle left out, or one added that it does without, against "+x.system+" alone", x.system, ours)
+	s := x.table("left-out", "Each mechanism of heddle left out, or one that it does not use added, compared with "+x.system+" alone", x.system, ours)
 	parts := []struct{ name, set string }{
 		{"without room kept while masters start", "share=[{dress: {cap: last, keep: jobs, delta_max: 0.2, " + asBefore + "}}, capacity]"},
 		{"without a reserve for small jobs", "share=[newcomers, capacity]"},

@@ -8,7 +8,7 @@ import (
 // The bounds here are what no schedule can exceed in this set-up, computed from the runs themselves.
 
 // boundJCT states the arithmetic of mostReduced.
-const boundJCT = "1 − the mean of each job's shortest possible time over the baseline's mean time: a job takes no less than its critical path on the fastest core and disk, whoever else is there."
+const boundJCT = "1 − the mean of the jobs' shortest possible times divided by the baseline's mean time: a job takes at least its critical path on the fastest core and disk, whatever else runs."
 
 // mostReduced bounds how far the mean completion time of chosen jobs can be below a baseline's.
 func mostReduced(base string, pick exp.Pick) func(exp.Runs) float64 {
@@ -20,7 +20,7 @@ func mostReduced(base string, pick exp.Pick) func(exp.Runs) float64 {
 }
 
 // boundUse states the arithmetic of mostUsed.
-const boundUse = "Processor use is the work over the makespan. The work is that of the run that did most, the makespan no less than from the first submission until the last job can be done at the earliest: jobs keep coming for nine tenths of the time."
+const boundUse = "Processor use is the work divided by the makespan. The work is that of the run that did most. The makespan is at least the time from the first submission until the earliest possible end of the last job: jobs keep coming for nine tenths of the time."
 
 // mostUsed bounds how much more of the processors can be used than under a baseline, in percent.
 func mostUsed(base, ours string) func(exp.Runs) float64 {
@@ -36,7 +36,7 @@ func mostUsed(base, ours string) func(exp.Runs) float64 {
 }
 
 // boundLocal states the arithmetic of mostLocal.
-const boundLocal = "All of them local: 100 over the baseline's rate, less 1."
+const boundLocal = "All maps local: 100 divided by the baseline's rate, less 1."
 
 // mostLocal bounds how much a rate of locality can rise, in percent of that rate.
 func mostLocal(base string, rate func(*sim.Result) float64) func(exp.Runs) float64 {

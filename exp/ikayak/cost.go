@@ -17,7 +17,7 @@ import (
 func cost() exp.Experiment {
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-cost", Title: "What placing an executor costs", Source: "Section 5.7",
-		Method: method + "* Wall time of the placement's decisions on the machine that made this page, in a run of its own. BenchmarkPlacement has it on 10,000 nodes.\n",
+		Method: method + "* Wall time of the placement's decisions, in a separate run on the machine that made this page. BenchmarkPlacement measures it on 10,000 nodes.\n",
 		Work:   msd.work,
 		Arms:   []exp.Arm{arm(iKayak, "ikayak")},
 		Metrics: []exp.Metric{{

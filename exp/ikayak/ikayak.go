@@ -24,8 +24,9 @@ import (
 var System = exp.System{
 	Name:  "ikayak",
 	Title: "iKayak",
-	What: "iKayak runs Spark and MapReduce on one cluster: it places executors on nodes whose tasks end soon, predicts how long reduces will still run, and suspends some while maps are short of room. " +
-		"Where a map would otherwise go far from its data, it starts it in a smaller container near them; this and suspension win nowhere here and are off in the profile.",
+	What: "iKayak runs Spark and MapReduce on one cluster. It places executors on nodes whose tasks end soon, predicts the remaining time of reduces, and suspends " +
+		"some reduces while maps lack room. If a map would otherwise run far from its data, iKayak starts it in a smaller container near the data. Shrinking and " +
+		"suspension win nowhere here and are off in the profile.",
 	Paper:       "D. Cheng, X. Zhou, P. Lama, J. Wu and C. Jiang, *Cross-platform Resource Scheduling for Spark and MapReduce on YARN*.",
 	Headline:    "ikayak-overall",
 	SetUp:       setUp,
@@ -35,25 +36,25 @@ var System = exp.System{
 // method describes how all of iKayak's experiments on its testbed were read.
 const method = `
 * Fifteen workers as the paper lists them, with cores of their generation, 1 Gb/s, one disk each, 256 MB blocks, three replicas. An eighth of a machine's memory is
-  the system's.
-* Hadoop's CapacityScheduler with one queue, its defaults, and memory and processors counted. No delay scheduling: the paper switches it on in an
-  experiment of its own (Fig. 13b). Container sizes from Tables 2 and 3. One reduce for eight maps.
+  left to the system.
+* Hadoop's CapacityScheduler with one queue and its defaults, counting memory and processors. No delay scheduling: the paper switches it on in a
+  separate experiment (Fig. 13b). Container sizes from Tables 2 and 3. One reduce per eight maps.
 `
 
 // mixMethod describes how the experiments with the whole mix were read.
-const mixMethod = method + `* MapReduce: 87 jobs, a third each of WordCount, Grep and Terasort. Sizes: log-normal with a median of 14 GB and 90 % below 100 GB, published of clusters like the
-  one the paper cites, without the largest 10 % and the smallest 20 %. They come at random, 160 s apart on average.
-* Spark: K-means, PageRank and Index in turn, 10 GB of input each, ten iterations, executors that ask for four ninths of the memory, as many applications as make the processor
+const mixMethod = method + `* MapReduce: 87 jobs, a third each of WordCount, Grep and Terasort. Sizes: log-normal with a median of 14 GB and 90 % below 100 GB, as published for clusters like the
+  one that the paper cites, without the largest 10 % and the smallest 20 %. Jobs come at random, 160 s apart on average.
+* Spark: K-means, PageRank and Index in turn, 10 GB of input each, ten iterations, executors that ask for four ninths of the memory, and as many applications as match the processor
   time of the MapReduce jobs.
-* YARN-client: the driver outside the cluster, one Spark application at a time. Those that wait are not yet submitted.
+* YARN-client: the driver runs outside the cluster, with one Spark application at a time. Applications that wait are not yet submitted.
 `
 
 // profileMethod describes which parts of the paper's system the overall experiment has.
-const profileMethod = `* iKayak is the profile: placement alone. Suspension and shrinking add nothing (ablation); the experiments about them switch them on.
+const profileMethod = `* The arm iKayak is the profile, which has only placement. Suspension and shrinking add nothing (ablation); the experiments about them switch them on.
 `
 
 // besideMethod describes how the experiments with one program were read.
-const besideMethod = method + `* Per program, as the paper's figure has it: one MapReduce job of 300 GB beside a K-means, a PageRank and an Index application, which hold half of the memory all the while. Figures
+const besideMethod = method + `* Per program, as in the paper's figure: one MapReduce job of 300 GB beside a K-means, a PageRank and an Index application, which hold half of the memory all the time. Figures
   are means over the programs.
 `
 
@@ -166,7 +167,7 @@ func overall() exp.Experiment {
 			{Name: "dynamic allocation, processor use against YARN-client, increase", Unit: "%", Kind: exp.SetUp, Published: 16, Of: cpuMore(yarnClient, spark.Name)},
 			{Name: "dynamic allocation, processor use against YARN-cluster, increase", Unit: "%", Kind: exp.SetUp, Published: 9, Of: cpuMore(yarnCluster, spark.Name)},
 		},
-		Null: []exp.Arm{arm(iKayak, "yarn-cluster")}, NullIs: "placement is off: YARN-cluster against itself and YARN-client",
+		Null: []exp.Arm{arm(iKayak, "yarn-cluster")}, NullIs: "placement is off: YARN-cluster compared with itself and with YARN-client",
 		Plots: []exp.Plot{
 			{Kind: exp.CDF, Title: "Completion time"},
 			{Kind: exp.RunningOverTime, Title: "Running maps and reduces", Arms: []string{yarnCluster, iKayak}},
@@ -247,8 +248,8 @@ func shareMix(share float64) mix {
 func share() exp.Experiment {
 	parts := []int{100, 75, 50, 25, 10}
 	e := exp.Experiment{
-		System: "ikayak", Name: "ikayak-share", Title: "MapReduce slows down as Spark's part grows", Source: "Fig. 5",
-		Method: mixMethod + "* 27 MapReduce jobs of the median size, nine of each program, and as many of Spark as the share says. The dedicated cluster is the one without Spark.\n",
+		System: "ikayak", Name: "ikayak-share", Title: "MapReduce slows down as Spark's share grows", Source: "Fig. 5",
+		Method: mixMethod + "* 27 MapReduce jobs of the median size, nine of each program, and as many Spark applications as the share requires. The dedicated cluster is the one without Spark.\n",
 		Plots:  []exp.Plot{{Kind: exp.CDF, Title: "Completion time"}},
 	}
 	name := func(p int) string { return fmt.Sprintf("MapReduce %d %%", p) }
@@ -279,22 +280,27 @@ func share() exp.Experiment {
 
 // Explanations of the differences between our figures and the published ones.
 const (
-	whySpark = "Where the baselines are to each other as published, half of the memory is held and little waits: an application's time is its own work above all. In a fuller cluster, with jobs 100 s apart, iKayak takes 42 % off YARN-cluster's " +
-		"time (load), but there YARN-client leaves MapReduce far more than published: 378 s are 0.65 of 584 s."
-	whyMaps = "A MapReduce job waits 53 of its 250 s for its first map under YARN-cluster, and takes 95 s after its last map; under iKayak 46 and 100 s (load). With jobs 100 s apart, where more waits, iKayak takes 35 % off. " +
-		"Suspension and shrinking, which add to it in the paper, add nothing (ablation)."
-	whyClient = "YARN-client runs one Spark application at a time and so leaves MapReduce more of the cluster. Running Spark beside MapReduce, iKayak leaves it as much where jobs come 100 or 160 s apart (load: 381 and 378 s, 241 and 236 s), and less " +
-		"where they come more often or cores are slower."
-	whyUse   = "Jobs keep coming for nine tenths of the time, and the work is the same: processor use moves only as the end comes earlier."
-	whyPlace = "The paper does not say what its SpreadOut and NonSpreadOut do about nodes without room; here they use nodes with room first, as iKayak does. A null arm that places executors at random, as soon as they are asked for, has most of the gain. " +
-		"Of what iKayak gains, serving executors before tasks without any placement has 29 of 46 % and 24 of 36, and placement in order of submission 34 and 28 (six seeds)."
-	whyError = "Which of the nodes whose reduces must end is taken hardly matters: drawn from them, or without any estimate, Spark takes as long as with it, to within the difference between seeds (estimates). The reduces of a job end soon after each other, " +
-		"after its last map, and an application works with the executors that it has meanwhile."
-	whySuspend = "Suspension lends processors, and so do reduces drawn at random: most of those whose jobs have maps waiting wait themselves. Grep's maps are over before the first interval ends, and reduces on desktops live little longer than one. " +
-		"A shorter interval and memory lent bring more, of all maps an hour above all (options)."
-	whyParameters = "The differences over the range of v and of ε are no larger than between seeds. The smaller v and ε, the longer the suspensions and, with them, JCT's range: a mechanism that moves JCT by little has no minimum to show."
-	whyStart      = "The mean is over two programs of one job each, whose times move by a tenth with where the executors stand."
-	whyRemaining  = "Predictions in the first third of a reduce's time, when few maps have ended and their pace is hardly known, make most of the error (model). The paper gives neither the number of its rules nor the moment at which it predicts."
-	whyLocal      = "Nine of ten maps are local already: with three replicas on fifteen nodes a job of some size has maps for any node. β is then 0.9 and more, and no map is shrunk. With one replica two thirds of the maps of the mix are local and some are " +
-		"shrunk (replicas), which costs more than it brings: containers come free one or two at a time, and one free core cannot be divided at β = 0.65."
+	whySpark = "At the load where the baselines relate to each other as published, half of the memory is held and little waits, so an application's time is mostly its " +
+		"own work. In a fuller cluster, with jobs 100 s apart, iKayak takes 42 % off YARN-cluster's time (load). But there YARN-client leaves MapReduce far more room " +
+		"than published: 378 s is 0.65 of 584 s."
+	whyMaps = "Under YARN-cluster a MapReduce job waits 53 of its 250 s for its first map and takes 95 s after its last map; under iKayak it is 46 and 100 s (load). " +
+		"With jobs 100 s apart more tasks wait, and iKayak takes 35 % off. Suspension and shrinking add to the gain in the paper, but add nothing here (ablation)."
+	whyClient = "YARN-client runs one Spark application at a time and so leaves more of the cluster to MapReduce. iKayak runs Spark beside MapReduce. It leaves " +
+		"MapReduce as much if jobs come 100 or 160 s apart (load: 381 and 378 s, 241 and 236 s), and less if they come more often or cores are slower."
+	whyUse   = "Jobs keep coming for nine tenths of the time, and the work is the same, so processor use rises only as the end comes earlier."
+	whyPlace = "The paper does not say what its SpreadOut and NonSpreadOut do about nodes without room; here they use nodes with room first, as iKayak does. A null " +
+		"arm that places executors at random, as soon as they are asked for, has most of the gain. iKayak gains 46 and 36 %. Of that, serving executors before tasks " +
+		"without any placement reaches 29 and 24 %, and placement in order of submission reaches 34 and 28 % (six seeds)."
+	whyError = "It hardly matters which of the nodes whose reduces must end first is chosen. With a random one of them, or without any estimate, Spark takes as long " +
+		"as with the estimate, within the difference between seeds (estimates). The reduces of a job end soon after each other, after its last map, and in the " +
+		"meantime an application works with the executors that it has."
+	whySuspend = "Suspension lends processors, but so does suspending reduces at random: most reduces of jobs with waiting maps are waiting themselves. Grep's maps " +
+		"end before the first interval does, and reduces on desktops live little longer than one interval. A shorter interval and lent memory bring more, above all " +
+		"for maps an hour on all nodes (options)."
+	whyParameters = "The differences over the ranges of v and ε are no larger than those between seeds. The smaller v and ε are, the longer the suspensions, and the wider the range of JCT: a mechanism that changes JCT so little shows no minimum."
+	whyStart      = "The mean is over two programs with one job each, whose times change by a tenth with the placement of the executors."
+	whyRemaining  = "Most of the error comes from predictions in the first third of a reduce's time, when few maps have ended and their pace is hardly known (model). The paper states neither its number of rules nor the moment at which it predicts."
+	whyLocal      = "Nine of ten maps are already local: with three replicas on fifteen nodes a job of some size has local maps for any node. β is then 0.9 or more, " +
+		"and no map is shrunk. With one replica two thirds of the mix's maps are local and some are shrunk (replicas). That costs more than it gains: containers come " +
+		"free one or two at a time, and one free core cannot be divided at β = 0.65."
 )

@@ -43,13 +43,13 @@ func trainingJob(b *strings.Builder, id, program string, submit int, gb, reduces
 
 // remainingMethod describes how the accuracy of the model was read.
 const remainingMethod = `
-* Fifteen workers as the paper lists them. Terasort, Grep and WordCount with 300 GB each, one after the other, under the FairScheduler; one reduce for eight maps, as in the
+* Fifteen workers as the paper lists them. Terasort, Grep and WordCount with 300 GB each, one after the other, under the FairScheduler; one reduce per eight maps, as in the
   other experiments of this paper.
-* Twelve reduces: of each program the first on a T110, a T420, a T320 and a T620.
-* One prediction of each, as the paper's figure has them: at a moment of the reduce's life drawn by the seed, evenly over its reports. The paper does not say when it compares them. NRMSE is the root
-  of the mean squared difference of the twelve over the range of what they still took, its usual form; the paper does not say by what it normalises.
-* The rules were trained by heddle exp train: 240 runs on other seeds, from 1001 on, of one to three such jobs of 30 to 400 GB. Twelve rules a program are the best of the numbers
-  below on seeds 2001 to 2016, which neither training nor this page uses: NRMSE is 9.8 % there, with 8 rules 10.1 %.
+* Twelve reduces: for each program the first on a T110, a T420, a T320 and a T620.
+* One prediction for each, as in the paper's figure, at a moment of the reduce's life that the seed draws evenly over its reports. The paper does not say when it compares them. NRMSE is the root
+  of the mean squared difference of the twelve divided by the range of their actual remaining times, its usual form; the paper does not say by what it normalises.
+* The rules were trained by heddle exp train: 240 runs on other seeds, from 1001 on, of one to three such jobs of 30 to 400 GB. Twelve rules per program are the best of the numbers
+  below on seeds 2001 to 2016, which neither training nor this page uses: NRMSE is 9.8 % there, and 10.1 % with 8 rules.
 `
 
 // remainingWork runs the three programs one after the other, far enough apart not to overlap.
@@ -180,10 +180,10 @@ func remaining() exp.Experiment {
 			Name: name, Unit: "%", Kind: exp.Cost, Published: 7.8, Of: onceOf(ours),
 			Why: whyRemaining,
 		}},
-		Null: []exp.Arm{arm(ours, "progress")}, NullIs: "a reduce is taken to go on at the mean pace of its progress so far",
+		Null: []exp.Arm{arm(ours, "progress")}, NullIs: "a reduce is assumed to continue at the mean pace of its progress so far",
 		Plots: []exp.Plot{{Kind: exp.Predicted, Title: "Remaining time of reduces", Arms: []string{ours, mean}}},
 		Sweeps: []exp.Sweep{{
-			Name: "model", Title: "NRMSE of all predictions of the twelve, over what the first of them still took, by program and by the part of a reduce's time, of models with other lags, rules and learning", Base: ours, Plot: true,
+			Name: "model", Title: "NRMSE of all predictions for the twelve reduces, relative to the remaining time at the first prediction, by program and by part of a reduce's time, for models with other lags, rules and learning", Base: ours, Plot: true,
 			Columns: []exp.Column{
 				part("all", 0, 1), job("terasort"), job("grep"), job("wordcount"),
 				part("first third", 0, 1./3), part("second third", 1./3, 2./3), part("last third", 2./3, 1),

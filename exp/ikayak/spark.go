@@ -50,8 +50,8 @@ workload:
 		System: "ikayak", Name: "ikayak-problem", Title: "What a Spark application does to a WordCount", Source: "Fig. 2 and 3, section 2.2",
 		Method: `
 * Six nodes of 8 cores and 12 GB, desktops of the testbed. One replica: the paper says here that HDFS "usually has three … which may improve" locality. Four reduces. WordCount reads 30 GB; maps and reduces have 2 cores and 2 GB. Logistic Regression reads 10 GB; its executors have 6 cores and 8 GB. Four of them
-  hold half of the cluster's cores, as the paper has it, and are there before WordCount comes.
-* Waves are all maps over the most that ran at once.
+  hold half of the cluster's cores, as in the paper, and run before WordCount comes.
+* The number of waves is the number of maps divided by the most that ran at once.
 * CapacityScheduler, one queue, no delay scheduling.
 `,
 		Arms: []exp.Arm{arm(alone, false), arm(mixed, true)},
@@ -90,11 +90,11 @@ func placing() exp.Experiment {
 	const reserveNon, reserveSpread = "reservation against NonSpreadOut, reduction up to", "reservation against SpreadOut, reduction up to"
 	const jctNon, jctSpread = "Spark, JCT against NonSpreadOut, reduction up to", "Spark, JCT against SpreadOut, reduction up to"
 	return exp.Experiment{
-		System: "ikayak", Name: "ikayak-placement", Title: "Where executors go", Source: "Fig. 8",
-		Method: mixMethod + `* SpreadOut and NonSpreadOut: each executor goes to the node with the fewest, or the most, of its application; if none has room, the node that the same rule names
+		System: "ikayak", Name: "ikayak-placement", Title: "Placement of executors", Source: "Fig. 8",
+		Method: mixMethod + `* SpreadOut and NonSpreadOut: each executor goes to the node with the fewest, or the most, executors of its application; if none has room, the node that the same rule selects
   is reserved. "Up to" is the largest gain among the three programs.
-* iKayak's placement serves masters and executors before tasks too, as the profile does. Reservations are shorter by nearly as much without that, 88 and 87 %, and where the other
-  two serve so as well, 92 and 89 % (six seeds).
+* iKayak's placement also serves masters and executors before tasks, as the profile does. Without that, reservations are shorter by nearly as much, 88 and 87 %, and if the other
+  two placements do it too, by 92 and 89 % (six seeds).
 `,
 		Work: msd.work,
 		Arms: []exp.Arm{
@@ -108,7 +108,7 @@ func placing() exp.Experiment {
 			{Name: reserveSpread, Unit: "%", Published: 53, Of: upTo(spread, reserved), Why: whyPlace},
 			{Name: "processor use against NonSpreadOut, increase", Unit: "%", Published: 10, Of: cpuMore(non, ours), Bound: mostUsed(non, ours), BoundIs: boundUse, Why: whyUse},
 		},
-		Null: []exp.Arm{instead(as(ours, arm("", "yarn-cluster", place...)), anyNode)}, NullIs: "an executor goes to a node drawn from those with room, and a node drawn from all is reserved; masters and executors go before tasks as under iKayak",
+		Null: []exp.Arm{instead(as(ours, arm("", "yarn-cluster", place...)), anyNode)}, NullIs: "an executor goes to a random node with room, and if none has room, a random node is reserved; masters and executors go before tasks as under iKayak",
 		Mutations: []exp.Mutation{{
 			Name: "executors on the fullest node, in order of submission", Arms: []exp.Arm{instead(arm(ours, "yarn-cluster", place[0], place[1], inOrder), fullestNode)},
 			Loses: []string{reserveNon, reserveSpread},
@@ -130,11 +130,11 @@ func wrongEstimates() exp.Experiment {
 	null := func(percent int) exp.Arm { return as(off(percent).Name, arm("", "ikayak", stays)) }
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-error", Title: "Executors placed by wrong estimates", Source: "Fig. 9b",
-		Method: method + `* The MapReduce jobs of section 5.3, Terasort, Grep and WordCount with 300 GB each, come together. Twelve Spark applications of the mix come at random within the half hour in which
+		Method: method + `* The MapReduce jobs of section 5.3, Terasort, Grep and WordCount with 300 GB each, come together. Twelve Spark applications of the mix come at random times within the half hour in which
   their reduces hold most of the memory.
-* An executor stays where it was placed, whatever becomes free elsewhere before: it is "placed on the selected node", and a wrong estimate costs "additional … waiting time for resource
-  reservation". An executor that takes what is free first (option stay: false, the default) depends on its estimate less.
-* The estimate of each reduce is off by a factor drawn for it, by so much on average. Longer is the published direction: a figure counts where errors do harm.
+* An executor stays where it was placed, even if another node becomes free earlier: it is "placed on the selected node", and a wrong estimate costs "additional … waiting time for resource
+  reservation". An executor that takes the first free node (option stay: false, the default) depends less on its estimate.
+* The estimate for each reduce is wrong by a factor drawn for that reduce, by the stated percentage on average. Longer is the published direction: a figure counts if errors do harm.
 `,
 		Work: crowded,
 		Arms: []exp.Arm{arm(name, "ikayak", stays), off(10), off(35)},
@@ -144,7 +144,7 @@ func wrongEstimates() exp.Experiment {
 		},
 		Null: []exp.Arm{null(10), null(35)}, NullIs: "no error",
 		Sweeps: []exp.Sweep{{
-			Name: "estimates", Title: "What an estimate is worth", Base: name,
+			Name: "estimates", Title: "The value of an estimate", Base: name,
 			Columns: []exp.Column{
 				exp.Increases("Spark, mean JCT, increase", exp.JCTs(exp.Of(heddle.Spark))),
 				exp.Increases("reservation, mean of Spark, increase", func(x *sim.Result) float64 { return meanReservation(x, exp.Of(heddle.Spark)) }),
@@ -192,12 +192,12 @@ func delay() exp.Experiment {
 		return exp.Increased("N-N", arm, rate)
 	}
 	return exp.Experiment{
-		System: "ikayak", Name: "ikayak-delay", Title: "Delay scheduling for Spark, for MapReduce, for both", Source: "Fig. 13b",
-		Method: mixMethod + `* N and D, Spark first: without and with delay scheduling of 15 s. Spark asks for executors near its data with dynamic allocation only, which is on here; its local
-  rate is that of executors on a node they were asked for at. "12 to 15 %" are of the rate.
-* Every arm is YARN-cluster, and none has a mechanism of iKayak's: its figures do not count.
-* Without delay scheduling nine of ten maps are local already, because three replicas on fifteen nodes leave few nodes without data for a job of some size. Nor does delay scheduling undo itself, as the paper
-  has it without a reason: whoever waits for its data finds it, whatever the other does (arm D-D beside N-D).
+		System: "ikayak", Name: "ikayak-delay", Title: "Delay scheduling for Spark, for MapReduce, and for both", Source: "Fig. 13b",
+		Method: mixMethod + `* N and D mean without and with delay scheduling of 15 s; Spark's letter comes first. Spark asks for executors near its data only with dynamic allocation, which is on here. Its local
+  rate is the share of executors on a node for which they were requested. "12 to 15 %" are relative to the rate.
+* Every arm is YARN-cluster without iKayak's mechanisms, so the figures do not count.
+* Without delay scheduling nine of ten maps are already local, because three replicas on fifteen nodes leave few nodes without data for a job of some size. Nor does delay scheduling for both undo itself, as the paper
+  states without a reason: a framework that waits for its data finds it, whatever the other does (arm D-D compared with N-D).
 `,
 		Work: m.work,
 		Arms: []exp.Arm{arm("N", "N"), arm("N", "D"), arm("D", "N"), arm("D", "D")},

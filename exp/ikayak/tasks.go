@@ -43,9 +43,9 @@ workload:
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-variants", Title: "A shrunk local map against a full remote one", Source: "Fig. 6",
 		Method: `
-* A map of 2 cores and 2 GB has its data on its node (L) or on another one over 1 Gb/s (R), and all of its container or a part of it. The paper names no program; these are the
-  three of its workload, one after the other on six nodes, one map on each at a time; the time is the mean over all maps.
-* A map uses at most one of its two cores, as maps of Hadoop do; 40 % of two cores are less than that.
+* A map of 2 cores and 2 GB has its data on its node (L) or on another node over 1 Gb/s (R), and gets all or a part of its container. The paper names no program. Here the
+  three programs of its workload run one after the other on six nodes, one map per node at a time; the time is the mean over all maps.
+* A map uses at most one of its two cores, like Hadoop's maps; 40 % of two cores is less than one core.
 `,
 		Arms: []exp.Arm{arm("L100", true, 1), arm("L80", true, 0.8), arm("L60", true, 0.6), arm("L40", true, 0.4), arm("R100", false, 1)},
 		Metrics: []exp.Metric{
@@ -114,16 +114,16 @@ func suspension() exp.Experiment {
 	}
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-suspension", Title: "Reduces that wait lend their processors to maps", Source: "Fig. 10",
-		Method: besideMethod + "* Figures are of the seven desktops, as the paper has them. Maps an hour: from the start of the first to the end of the last.\n",
+		Method: besideMethod + "* Figures are for the seven desktops, as in the paper. Maps an hour are counted from the start of the first map to the end of the last.\n",
 		Arms:   perProgram(mapPrograms, w, arm(yarnCluster, "yarn-cluster"), arm(ours, "yarn-cluster", suspend...)),
 		Metrics: []exp.Metric{
 			{Name: maps, Unit: "%", Published: 17, Why: whySuspend, Of: each(exp.Increase, mapsOnDesktops)},
 			{Name: reduces, Unit: "%", Published: 8, Why: whySuspend, Of: each(exp.Reduction, reducesOnDesktops)},
 		},
-		Null: one(instead(arm(ours, "yarn-cluster", suspend...), suspendAny)), NullIs: "every second reduce is suspended, drawn at random, for as long",
+		Null: one(instead(arm(ours, "yarn-cluster", suspend...), suspendAny)), NullIs: "every second reduce, drawn at random, is suspended for as long",
 		Plots: []exp.Plot{{Kind: exp.GaugeOverTime, Title: "Suspended reduces of WordCount", Arms: []string{of(ours, "wordcount")}, Gauge: "ikayak.suspended"}},
 		Sweeps: []exp.Sweep{{
-			Name: "options", Title: "By program, and what each option is worth", Base: of(yarnCluster, "wordcount"),
+			Name: "options", Title: "By program, with the value of each option", Base: of(yarnCluster, "wordcount"),
 			Columns: []exp.Column{
 				exp.Figures("maps an hour on desktops", "", mapsOnDesktops), exp.Figures("maps an hour", "", func(x *sim.Result) float64 { return mapsPerHour(x, 0) }),
 				exp.Figures("reduce time on desktops", "s", reducesOnDesktops), exp.Figures("reduce time spent suspended", "%", suspendedTime),
@@ -162,7 +162,7 @@ func locality() exp.Experiment {
 		Null: perProgram(mapPrograms, w, arm(ours, "yarn-cluster")), NullIs: "no map is shrunk",
 		Plots: []exp.Plot{{Kind: exp.GaugeOverTime, Title: "β", Arms: []string{of(ours, "wordcount")}, Gauge: "ikayak.beta"}},
 		Sweeps: []exp.Sweep{{
-			Name: "replicas", Title: "The mix, with blocks of three replicas and of one", Base: of(yarnCluster, "wordcount"),
+			Name: "replicas", Title: "The mix, with three replicas of each block and with one", Base: of(yarnCluster, "wordcount"),
 			Columns: []exp.Column{
 				localColumn,
 				exp.Figures("maps shrunk", "%", shrunkMaps),
@@ -216,7 +216,7 @@ func parameters() exp.Experiment {
 	}
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-parameters", Title: "The weight v and the overhead ε of suspension", Source: "Fig. 12",
-		Method:  besideMethod + "* Suspension is on beside what the profile has.\n",
+		Method:  besideMethod + "* Suspension is on in addition to what the profile has.\n",
 		Arms:    perProgram(mapPrograms, w, arms...),
 		Metrics: []exp.Metric{minimum("v", 0.5, 1, 2), minimum("ε", 0, 0.15, 0.3)},
 		Null:    perProgram(mapPrograms, w, null...), NullIs: "nothing is suspended, whatever the parameter",
@@ -228,13 +228,13 @@ func earlyStart() exp.Experiment {
 	starts := []float64{0.05, 0.5, 1}
 	programs := []string{"wordcount", "terasort"}
 	e := exp.Experiment{
-		System: "ikayak", Name: "ikayak-early-start", Title: "Reduces started earlier or later", Source: "Fig. 13a",
-		Method: besideMethod + `* WordCount and Terasort, at each fraction of maps after which reduces may start.
-* Spark comes first, to empty nodes, and what is gained is that its executors go to the emptiest. The null arm does that too, and gains no less. Without any placement nothing is gained,
-  and nodes drawn at random lose 7 % (six seeds at 5 %). The estimate of remaining times has no part in it.
+		System: "ikayak", Name: "ikayak-early-start", Title: "Reduces that start earlier or later", Source: "Fig. 13a",
+		Method: besideMethod + `* WordCount and Terasort, for each fraction of maps after which reduces may start.
+* Spark comes first, to empty nodes, and the gain is that its executors go to the emptiest nodes. The null arm does that too and gains no less. Without any placement nothing is gained,
+  and random nodes lose 7 % (six seeds at 5 %). The estimate of remaining times plays no part.
 `,
 		Plots:  []exp.Plot{{Kind: exp.RunningOverTime, Title: "Running maps and reduces at 5 %", Arms: []string{of("YARN 5 %", "wordcount"), of("iKayak 5 %", "wordcount")}}},
-		NullIs: "executors go to the nodes with the fewest of their application, whatever ends when",
+		NullIs: "executors go to the nodes with the fewest executors of their application, regardless of when tasks end",
 	}
 	name := func(who string, s float64) string { return fmt.Sprintf("%s %g %%", who, 100*s) }
 	for _, s := range starts {
