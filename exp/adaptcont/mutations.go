@@ -64,6 +64,6 @@ func mutations(loses ...string) []exp.Mutation {
 		of("rule off: the smallest master for every job", func(name, s string) exp.Arm { return oneSize(name, s, 256) }),
 		of("constant estimate: every wave counts as one of 150", func(name, s string) exp.Arm { return oneSize(name, s, 512) }),
 		of("sign flipped: the widest wave has the smallest master", prepared(func(s policy.Size) policy.Size { return turned{s, s.(policy.Listener)} })),
-		of("sizes drawn", prepared(func(policy.Size) policy.Size { return drawn{} })),
+		of("sizes drawn at random", prepared(func(policy.Size) policy.Size { return drawn{} })),
 	}
 }

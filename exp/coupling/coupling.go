@@ -33,7 +33,7 @@ var System = exp.System{
 // decisions is the set-up of all experiments.
 var decisions = []exp.Decision{
 	{
-		What: "nodes", Chosen: "7, 15 and 62 nodes with four cores, one disk and 1 Gb/s; four slots for maps, two for reduces; enough memory that only slots limit",
+		What: "nodes", Chosen: "7, 15 and 62 nodes with four cores, one disk and 1 Gb/s; four slots for maps, two for reduces; memory such that only slots are scarce",
 		By: "Section III: sets A, B and C, four cores, six GB for six slots",
 	},
 	{
@@ -81,7 +81,7 @@ var decisions = []exp.Decision{
 		By: "Hadoop 0.20: MRConstants.HEARTBEAT_INTERVAL_MIN; its fair scheduler assigns several tasks at once",
 	},
 	{
-		What: "map output", Chosen: "Grep 0.016 of Wikipedia, 0.04 of random numbers; WordCount 0.016, of random numbers 1.5; Sort all",
+		What: "map output", Chosen: "as a part of the input: Grep 0.016 on Wikipedia, 0.04 on random numbers; WordCount 0.016, on random numbers 1.5; Sort all of it",
 		By: "derived: distinct words of a split; distinct runs of digits of geometric length; every number is a word of its own",
 	},
 }

@@ -115,7 +115,7 @@ func locality() exp.Experiment {
 	const between = "local maps under Fair, between those with β = 0.1 and 0.5"
 	return exp.Experiment{
 		System: "coupling", Name: "coupling-locality", Title: "Local maps and the busiest node's network, ten jobs without reduces", Source: "Fig. 14 and 15",
-		Method: method + "* The busiest node's traffic is the map input it receives over the network, the mean over time.\n",
+		Method: method + "* The busiest node's traffic is the map input that it receives over the network, as the mean over time.\n",
 		Work:   work(setB, table3...),
 		Arms:   append(both(), fixed()...), Null: everywhere(coupling, beta1, beta5), NullIs: anywhereIs,
 		Mutations: chanceMutations(between),

@@ -174,7 +174,7 @@ const fourOptions = "theta: [0.5], delta: 0.5, delta_max: 1, interval: 0.1"
 func fourJobs() exp.Experiment {
 	dress := exp.Arm{Name: "dress", Profile: "dress", Hadoop: fourSite, Set: set(fourOptions)}
 	return exp.Experiment{
-		System: "dress", Name: "dress-four-jobs", Title: "four jobs a second apart on six containers", Source: "Fig. 1",
+		System: "dress", Name: "dress-four-jobs", Title: "Four jobs a second apart on six containers", Source: "Fig. 1",
 		Method: `The text gives only job 1 of the figure (3 containers, 10 s). With 3, 4, 3 and 2 containers for 10, 20, 10 and 10 s strict
 order gives the published waits. Each job is one container of that many times 8 GiB, so that it starts whole or not at
 all. The world is the given one: no physics, but masters must start, and nodes and masters report ten times a second. Six containers are too

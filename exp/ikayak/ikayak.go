@@ -289,8 +289,8 @@ const (
 		"MapReduce as much if jobs come 100 or 160 s apart (load: 381 and 378 s, 241 and 236 s), and less if they come more often or cores are slower."
 	whyUse   = "Jobs keep coming for nine tenths of the time, and the work is the same, so processor use rises only as the end comes earlier."
 	whyPlace = "The paper does not say what its SpreadOut and NonSpreadOut do about nodes without room; here they use nodes with room first, as iKayak does. A null " +
-		"arm that places executors at random, as soon as they are asked for, has most of the gain. iKayak gains 46 and 36 %. Of that, serving executors before tasks " +
-		"without any placement reaches 29 and 24 %, and placement in order of submission reaches 34 and 28 % (six seeds)."
+		"arm that places executors at random, as soon as they are asked for, has most of the gain. Over six seeds iKayak gains 46 and 36 %; serving executors before " +
+		"tasks without any placement gains 29 and 24 %, and placement in order of submission gains 34 and 28 %."
 	whyError = "It hardly matters which of the nodes whose reduces must end first is chosen. With a random one of them, or without any estimate, Spark takes as long " +
 		"as with the estimate, within the difference between seeds (estimates). The reduces of a job end soon after each other, after its last map, and in the " +
 		"meantime an application works with the executors that it has."

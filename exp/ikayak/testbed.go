@@ -65,7 +65,7 @@ var setUp = []exp.Decision{
 	},
 	{
 		What: "speed of a desktop's core", Chosen: "that of the reference core; the others scale with their clock rates",
-		By: "the baseline of the case study: reduces are held 120 s alone and 300 s with Spark. Public single-thread ratings put a core of that generation at about half of a 2024 server's. At that speed the reduces are held twice as long as published. The sweep load shows what else changes",
+		By: "the baseline of the case study: reduces are held 120 s alone and 300 s with Spark. Public single-thread ratings put a core of that generation at about half of a 2024 server's. At that speed the reduces are held twice as long as published. The sweep load shows what changes",
 	},
 	{What: "the case study's replicas and reduces", Chosen: "one, four", By: "\"HDFS usually has three … which may improve\" locality (section 2.2), so it had fewer; local maps 95 and 68 %, five and ten waves of maps"},
 	{

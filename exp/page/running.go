@@ -59,7 +59,7 @@ func running(p *exp.Plot, runs []report.Named) (*report.Plot, bool) {
 		x.Panels = append(x.Panels, panel)
 	}
 	for i := range x.Panels {
-		x.Panels[i].Y = report.Axis{Label: "running containers; solid: maps, broken: reduces", Unit: report.Counts, High: top}
+		x.Panels[i].Y = report.Axis{Label: "running containers; solid: maps, dashed: reduces", Unit: report.Counts, High: top}
 	}
 	return x, top > 0
 }
