@@ -158,12 +158,12 @@ func diskMetrics() []exp.Metric {
 		return exp.Reduced(fair, coupling, func(x *sim.Result) float64 { return of(x.Disks) })
 	}
 	waited := func(x *sim.Result) float64 { return x.Disks.IOWait * exp.Makespan(x) }
-	idle := fmt.Sprintf("The bound is for schedules that allocate a slot when its node reports it, and that end no later than Fair. There are no reduces, so they cost " +
-		"nothing while maps run or afterwards. Every split is on every node, so each map reads its own disk wherever it starts. Launching reduces and placing maps " +
-		"cannot do more than that, even together. The seconds of iowait that are left are compared with Fair's time. The bound does not cover leaving slots empty on " +
-		"purpose: a node whose four slots are all empty has no iowait. The processor figures in Table I rule out that waiting reduces explain the fall in map time: " +
-		"Fair's processors do at most %.2f cores of work per node that Coupling's do not, and slowing four maps on four cores by 10.1 %% takes %.2f. Iowait is time in " +
-		"which a processor is idle. Its share of idle time is much the same under both, 5.0 and 4.5 %%, so it falls because idle time falls. Table I shows that fall " +
+	idle := fmt.Sprintf("The bound is for schedules that allocate a slot when its node reports it, and that end no later than Fair. There are no reduces, so they cost "+
+		"nothing while maps run or afterwards. Every split is on every node, so each map reads its own disk wherever it starts. Launching reduces and placing maps "+
+		"cannot do more than that, even together. The seconds of iowait that are left are compared with Fair's time. The bound does not cover leaving slots empty on "+
+		"purpose: a node whose four slots are all empty has no iowait. The processor figures in Table I rule out that waiting reduces explain the fall in map time: "+
+		"Fair's processors do at most %.2f cores of work per node that Coupling's do not, and slowing four maps on four cores by 10.1 %% takes %.2f. Iowait is time in "+
+		"which a processor is idle. Its share of idle time is much the same under both, 5.0 and 4.5 %%, so it falls because idle time falls. Table I shows that fall "+
 		"but does not explain it.", spareCores, takenCores)
 	return []exp.Metric{
 		{
