@@ -280,9 +280,9 @@ func share() exp.Experiment {
 
 // Explanations of the differences between our figures and the published ones.
 const (
-	whySpark = "At the load where the baselines relate to each other as published, half of the memory is held and little waits, so an application's time is mostly its " +
-		"own work. In a fuller cluster, with jobs 100 s apart, iKayak takes 42 % off YARN-cluster's time (load). But there YARN-client leaves MapReduce far more room " +
-		"than published: 378 s is 0.65 of 584 s."
+	whySpark = "At the load where the baselines relate to each other as published, half of the memory is held and there is little waiting, so an application's time is " +
+		"mostly its own work. In a fuller cluster, with jobs 100 s apart, iKayak takes 42 % off YARN-cluster's time (load). But there YARN-client leaves MapReduce far " +
+		"more room than published: 378 s is 0.65 of 584 s."
 	whyMaps = "Under YARN-cluster a MapReduce job waits 53 of its 250 s for its first map and takes 95 s after its last map; under iKayak it is 46 and 100 s (load). " +
 		"With jobs 100 s apart more tasks wait, and iKayak takes 35 % off. Suspension and shrinking add to the gain in the paper, but add nothing here (ablation)."
 	whyClient = "YARN-client runs one Spark application at a time and so leaves more of the cluster to MapReduce. iKayak runs Spark beside MapReduce. It leaves " +

@@ -59,9 +59,9 @@ func memoryGiB() (sum int) {
 var setUp = []exp.Decision{
 	{
 		What: "processors of the testbed", Chosen: "Sandy Bridge, two threads per core: 4, 12, 6, 12 and 4 physical cores (T110, T420, T320, T620, desktop), with at most 3.6, 2.4, 2.4, 2.5 and 3.8 GHz; the two threads of a core together do 1.25 times the work of one",
-		By: "models and threads in section 4.2; Intel's data sheets of the only processors that Dell sold these models with that have so many threads; Marr et al. " +
-			"(Intel Technology Journal, 2002) on two threads a core, up to 1.3. Measurements confirm that they differ only by clock rate: HardLIMIT's database of " +
-			"processors has 18.8 k for one thread of the E5-2620 and 28.7 k for one of the i7-2600, a ratio of 0.66, and 2.5/3.8 GHz is 0.66",
+		By: "models and threads in section 4.2; Intel's data sheets, for the only processors with that many threads that Dell sold in these models; Marr et al. " +
+			"(Intel Technology Journal, 2002) on two threads per core: up to 1.3. Measurements confirm that they differ only by clock rate: HardLIMIT's database " +
+			"of processors has 18.8 k for one thread of the E5-2620 and 28.7 k for one of the i7-2600, a ratio of 0.66, and 2.5/3.8 GHz is 0.66",
 	},
 	{
 		What: "speed of a desktop's core", Chosen: "that of the reference core; the others scale with their clock rates",
@@ -76,7 +76,7 @@ var setUp = []exp.Decision{
 		What: "time between MapReduce jobs", Chosen: "160 s",
 		By: "a search over 5 to 250 s on seeds from 1001 on, for the ratios between baselines that the paper publishes: Spark 0.70/0.50 = 1.4, MapReduce 0.81/0.86 = " +
 			"0.94, processors 1.15/1.22 = 0.94, dynamic allocation 1.09 times YARN-cluster's processors. At 160 s they are 1.41, 0.94, 0.97 and 1.01 (medians of 16 " +
-			"seeds). In a fuller cluster YARN-client leaves MapReduce more: its ratio is 0.6 at 60 s and 0.85 at 20 s; there dynamic allocation comes to 1.08, and " +
+			"seeds). In a fuller cluster YARN-client leaves more to MapReduce: its ratio is 0.6 at 60 s and 0.85 at 20 s; there dynamic allocation comes to 1.08, and " +
 			"processors to 0.8 to 0.9. Other inputs (16 to 30 GB) and executors (a fifth to a half of the memory) come no nearer to all four. The search preceded the " +
 			"system's figures in this set-up",
 	},

@@ -93,7 +93,7 @@ func (m *manager) experiment() exp.Experiment {
 }
 
 const whyAtop = "Lowering a limit frees memory in the scheduler's accounts, so more containers start, but the heap stays as large as it was: a reduce grows as it " +
-	"copies, and a reduce that outgrows its limit swaps until the next epoch. If limits are lowered as in Algorithm 1 as printed, jobs take longer than without " +
+	"copies, and a reduce that outgrows its limit swaps until the next epoch. If limits are lowered as printed in Algorithm 1, jobs take longer than without " +
 	"control (ablation), so this is off by default."
 
 func onMesos() exp.Experiment {

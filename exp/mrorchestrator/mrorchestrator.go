@@ -177,8 +177,8 @@ func (s *scene) bothGainMost() exp.Metric {
 			return 6*more >= 5*len(all) // in five of six runs, which is more than chance
 		},
 		Why: "Memory has little to offer: if a machine used all of its memory for files, the six jobs together would take a twentieth less (sweep worlds), and a heap " +
-			"is fixed when its task starts. Once a limit is set, even a higher one, a task cannot cache spilled data beyond it. That costs the task more than it gains " +
-			"the others.",
+			"is fixed when its task starts. Once a limit is set, even a higher one, a task cannot cache spilled data beyond it. That costs the task more than the " +
+			"others gain.",
 	}
 }
 
