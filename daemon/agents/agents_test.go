@@ -123,7 +123,7 @@ func TestJoinSyncRenew(t *testing.T) {
 	if got, err := say(t, c, url, node); got != "hello "+node || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	want := "the certificate is node " + node + "'s, and an agent speaks for its own node alone"
+	want := "the certificate is for node " + node + ", and an agent acts only for its own node"
 	if got, err := say(t, c, url, "other:8041"); !strings.Contains(got, want) || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -168,7 +168,7 @@ func TestJoinRefused(t *testing.T) {
 		"forged":            {parsed.String(), node, "the ResourceManager refuses (403): the token is not genuine"},
 		"expired":           {token(t, old, ""), node, "the ResourceManager refuses (403): the token expired at "},
 		"another node":      {genuine, "n2:8041", "not for n2:8041; heddle node token --node n2:8041"},
-		"another authority": {token(t, authority(t, t.TempDir()), ""), node, "not the ResourceManager that the token is from"},
+		"another authority": {token(t, authority(t, t.TempDir()), ""), node, "not the ResourceManager that issued the token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := trust.Join(t.Context(), url, c.node, c.token, folder)
@@ -250,7 +250,7 @@ func TestSyncRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = say(t, c, urlB, node)
-	wants(t, err, "is not the ResourceManager that made "+good)
+	wants(t, err, "is not the ResourceManager that issued "+good)
 }
 
 // In the clear, agents are served only to this machine, and nobody joins.

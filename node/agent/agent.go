@@ -98,7 +98,7 @@ type answer struct {
 // Run runs the agent until the context ends. It gives every container its defaults at the start and at the end.
 func (a *Agent) Run(ctx context.Context) error {
 	if err := a.state.restore(); err != nil {
-		a.Log.Error("at the start", "error", err)
+		a.Log.Error("cannot restore the defaults of containers at the start", "error", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	answers, known, looks := make(chan answer, 1), make(chan answered, 1), make(chan []procs.Container, 1)
@@ -147,7 +147,7 @@ func (a *Agent) Run(ctx context.Context) error {
 				break
 			}
 			if reached {
-				a.Log.Warn("the ResourceManager does not answer as it should; this is said once", "error", got.err)
+				a.Log.Warn("requests to the ResourceManager fail; this is logged once", "error", got.err)
 			}
 			reached = false
 			post = now.Add(wait/2 + mathrand.N(wait/2))
@@ -155,7 +155,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		case got := <-known:
 			now, asking = time.Now(), false
 			if got.err != nil {
-				a.Log.Warn("the NodeManager does not say which containers it has, so nothing is ended", "error", got.err)
+				a.Log.Warn("the NodeManager does not list its containers, so no container is killed", "error", got.err)
 				break
 			}
 			a.state.end(now, got.text)
@@ -169,7 +169,7 @@ func (a *Agent) Run(ctx context.Context) error {
 			if !looking {
 				looking = true
 				go func() {
-					defer a.slow("looking for containers")()
+					defer a.slow("the search for containers")()
 					looks <- a.Finder.Find()
 				}()
 			}
@@ -200,14 +200,14 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // read adds to a report the data from files that was asked for.
 func (a *Agent) read(s *api.Sync, of asked) {
-	defer a.slow("reading files of containers")()
+	defer a.slow("reading containers' files")()
 	a.files(s, of)
 }
 
 // slow logs a warning if something takes long, unless over is called before.
 func (a *Agent) slow(what string) (over func() bool) {
 	return time.AfterFunc(long, func() {
-		a.Log.Warn(what+" takes long: a disk of the NodeManager may hang; leases end meanwhile as ever", "seconds", long.Seconds())
+		a.Log.Warn(what+" takes long: a disk of the NodeManager may hang; leases still expire", "seconds", long.Seconds())
 	}).Stop
 }
 
@@ -261,7 +261,7 @@ func (a *Agent) ask(ctx context.Context) answered {
 	}
 	var list map[string]json.RawMessage
 	if err := json.Unmarshal(body, &list); err != nil || list["containers"] == nil {
-		return answered{err: fmt.Errorf("%s: want an object with containers, got %.40q", at, body)}
+		return answered{err: fmt.Errorf("%s: want an object with the key containers, got %.40q", at, body)}
 	}
 	return answered{text: string(body)}
 }

@@ -220,7 +220,7 @@ func TestRefused(t *testing.T) {
 		if n := requests.Load(); n < 9 || n > 25 {
 			t.Errorf("%d requests in 91 s", n)
 		}
-		if strings.Count(said.String(), why) != 1 || !strings.Contains(said.String(), "the lease ended") {
+		if strings.Count(said.String(), why) != 1 || !strings.Contains(said.String(), "the lease has expired") {
 			t.Error(said.String())
 		}
 	})

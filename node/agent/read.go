@@ -97,7 +97,7 @@ func (r *reader) outputs(of []api.App, until time.Time) (list []api.Output, err 
 func heap(in *read.Heaps, c procs.Container, until time.Time) (h api.Heap, ok bool, err error) {
 	pids, rss, err := largest(c.PID, until)
 	if err != nil {
-		return h, false, fmt.Errorf("the heap of %s is not read: %w", c.ID, err)
+		return h, false, fmt.Errorf("reading the heap of %s: %w", c.ID, err)
 	}
 	for _, pid := range pids {
 		said, bad := in.Of(pid, until)
@@ -135,7 +135,7 @@ func largest(leader int, until time.Time) (pids []int, rss int64, err error) {
 	return pids[:min(len(pids), mostProcs)], rss, nil
 }
 
-var errNoTime = errors.New("there are more processes than there is time for")
+var errNoTime = errors.New("there are too many processes to read in the time available")
 
 // read adds to a report the data that is asked for.
 func (r *reader) read(into *api.Sync, a asked) {
@@ -159,7 +159,7 @@ func (r *reader) read(into *api.Sync, a asked) {
 		text = err.Error()
 	}
 	if text != r.unread && text != "" {
-		r.log.Warn("some files of containers or disks cannot be read; this is said once", "error", err)
+		r.log.Warn("some files of containers or disks cannot be read; this is logged once", "error", err)
 	}
 	r.unread = text
 }

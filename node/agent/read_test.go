@@ -128,7 +128,7 @@ func TestOutputsAreShared(t *testing.T) {
 			t.Errorf("%v: %v, %v; want %d", c.apps, list, err, c.want)
 		}
 	}
-	if list, err := r.outputs([]api.App{{ID: greedy, User: "ann"}}, time.Now().Add(-time.Second)); len(list) > 0 || err == nil || !strings.Contains(err.Error(), "than there is time for") {
+	if list, err := r.outputs([]api.App{{ID: greedy, User: "ann"}}, time.Now().Add(-time.Second)); len(list) > 0 || err == nil || !strings.Contains(err.Error(), "too many outputs to read in the time available") {
 		t.Error(list, err)
 	}
 	end := soon()
@@ -163,7 +163,7 @@ func TestHeapsOfManyProcesses(t *testing.T) {
 	if h, ok, err := heap(read.NewHeaps(), of, soon()); ok || err != nil {
 		t.Errorf("of no Java process: %+v, %v", h, err)
 	}
-	if _, ok, err := heap(read.NewHeaps(), of, time.Now().Add(-time.Second)); ok || err == nil || !strings.Contains(err.Error(), "the heap of "+of.ID+" is not read") {
+	if _, ok, err := heap(read.NewHeaps(), of, time.Now().Add(-time.Second)); ok || err == nil || !strings.Contains(err.Error(), "reading the heap of "+of.ID+": ") {
 		t.Error(ok, err)
 	}
 }

@@ -120,7 +120,7 @@ func (s *state) take(now time.Time, found []procs.Container) {
 	s.miss(now)
 	for _, h := range s.held {
 		if h.set.Freeze && s.groups.Ending(h.ID) {
-			s.log.Info("it was told to end and has to run for that", "container", h.ID)
+			s.log.Info("container thawed: it was told to stop and must run to do so", "container", h.ID)
 			h.thaws, h.spent = time.Time{}, true
 		}
 	}
@@ -148,7 +148,7 @@ func (s *state) tidy(now time.Time) {
 		}
 		listed[id] = true
 		if err := s.groups.Release(id); err != nil {
-			s.log.Warn("a group of nothing stays", "container", id, "error", err)
+			s.log.Warn("an empty control group cannot be removed", "container", id, "error", err)
 		}
 		if _, ok := s.since[id]; !ok {
 			s.since[id] = now
@@ -188,10 +188,10 @@ func (s *state) end(now time.Time, known string) {
 		if strings.Contains(known, id) {
 			continue
 		}
-		s.log.Warn("its processes are ended: the NodeManager does not know it", "container", id,
+		s.log.Warn("killing the processes of a container that the NodeManager does not know", "container", id,
 			"for", now.Sub(s.since[id]).Round(time.Second))
 		if err := s.groups.Kill(id); err != nil {
-			s.log.Error("what the NodeManager does not know goes on", "container", id, "error", err)
+			s.log.Error("cannot kill the processes of a container that the NodeManager does not know", "container", id, "error", err)
 		}
 	}
 }
@@ -235,7 +235,7 @@ func (s *state) thaws() (first time.Time) {
 func (s *state) carry(now time.Time) {
 	s.now = now
 	if s.wish != nil && !now.Before(s.lease) {
-		s.log.Warn("the lease ended: every container has its defaults again", "wish", s.wish.Version)
+		s.log.Warn("the lease has expired: every container has its defaults again", "wish", s.wish.Version)
 		s.wish, s.wants, s.applied = nil, nil, 0
 	}
 	sets := make(map[string]groups.Set, len(s.held))
@@ -320,7 +320,7 @@ func (s *state) noted(h *held, err error) bool {
 	}
 	h.failed = text
 	if err != nil {
-		s.log.Error("a container has not what it is to have", "container", h.ID, "wish", s.version(), "error", err)
+		s.log.Error("cannot apply the settings of a container", "container", h.ID, "wish", s.version(), "error", err)
 	}
 	return true
 }
@@ -362,7 +362,7 @@ func (s *state) report(into *api.Sync) asked {
 	for _, id := range slices.Sorted(maps.Keys(s.missing)) {
 		if want, ok := s.wants[id]; ok && s.now.Sub(s.missing[id]) >= unfound && len(into.Failed) < api.MaxContainers {
 			into.Failed = append(into.Failed, api.Failure{
-				ID: id, Error: "it is not among the containers that were found on this node", Lacks: want.set().Needs().Names(),
+				ID: id, Error: "the container was not found on this node", Lacks: want.set().Needs().Names(),
 			})
 		}
 	}

@@ -37,7 +37,7 @@ func Hold(g Restorer) error {
 	case err != nil:
 		return err
 	case !ok:
-		return errors.New("an agent of this node runs already: want one for each NodeManager")
+		return errors.New("an agent for this node is already running: want one for each NodeManager")
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func Guard(args []string, log *slog.Logger) (tell func(time.Time), dismiss func(
 			case at = <-thaws:
 				w.tell(at)
 			case <-w.ended:
-				log.Warn("the warden ended, and another is started")
+				log.Warn("the warden ended; starting another")
 				_ = w.pipe.Close()
 				if w = again(ctx, args, log); w != nil {
 					w.tell(at)
@@ -162,7 +162,7 @@ func again(ctx context.Context, args []string, log *slog.Logger) *warden {
 		if err == nil {
 			return w
 		}
-		log.Error("nothing restores defaults when this process is killed", "error", err)
+		log.Error("no warden runs: if this process is killed, nothing restores the defaults of containers", "error", err)
 	}
 }
 

@@ -190,11 +190,11 @@ func (s Set) Needs() (can heddle.Caps) {
 func (g *Groups) Apply(id string, s Set) error {
 	b := g.boxes[id]
 	if b == nil {
-		return fmt.Errorf("%s is not among the containers that were found", id)
+		return fmt.Errorf("container %s was not found", id)
 	}
 	if s != (Set{}) {
 		if err := g.keep(b); err != nil {
-			return fmt.Errorf("the defaults of %s cannot be written down, so nothing is changed: %w", id, err)
+			return fmt.Errorf("the defaults of %s cannot be saved, so nothing is changed: %w", id, err)
 		}
 	}
 	bad, was := Failed{ID: id}, b.set
@@ -298,14 +298,14 @@ func (g *Groups) processors(b *box, s Set, parked bool) error {
 	}
 	var bad error
 	if s.Weight > 0 && !s.Park {
-		bad = errors.New("this node cannot weigh containers: it has no control group of processors")
+		bad = errors.New("this node cannot weigh containers: it has no CPU control group")
 	}
 	if s.Quota > 0 {
-		bad = errors.Join(bad, errors.New("this node cannot bound processor time: it has no control group of processors"))
+		bad = errors.Join(bad, errors.New("this node cannot bound processor time: it has no CPU control group"))
 	}
 	switch {
 	case s.Park && !g.parks:
-		bad = errors.Join(bad, errors.New("this node cannot park containers: it could not have them run as usual again"))
+		bad = errors.Join(bad, errors.New("this node cannot park containers: it could not unpark them again"))
 	case s.Park || parked:
 		bad = errors.Join(bad, session{b.PID, b.Start}.idle(s.Park))
 	}
@@ -317,7 +317,7 @@ func (g *Groups) memory(b *box, s Set) error {
 	dir := b.dirs[""]
 	if dir == "" {
 		if s.High > 0 {
-			return errors.New("this node cannot bound caches: it has no control groups of version 2")
+			return errors.New("this node cannot bound caches: it has no cgroup v2")
 		}
 		return nil
 	}

@@ -84,7 +84,7 @@ type box struct {
 // Open finds out what the machine supports. It changes nothing.
 func Open(o Options) (*Groups, error) {
 	if o.Node == "" {
-		return nil, errors.New("node: want host:port of the NodeManager, got nothing")
+		return nil, errors.New("node: want host:port of the NodeManager, got an empty string")
 	}
 	g := &Groups{
 		name: strings.NewReplacer(":", "_", "/", "_").Replace(o.Node), v1: map[string]string{}, mounts: map[string]string{},
@@ -98,7 +98,7 @@ func Open(o Options) (*Groups, error) {
 	case runtime != "":
 		g.run = filepath.Join(runtime, "heddle", g.name)
 	default:
-		return nil, errors.New("there is no folder to keep defaults in: want $XDG_RUNTIME_DIR set, or root")
+		return nil, errors.New("there is no folder to keep defaults in: set $XDG_RUNTIME_DIR, or run as root")
 	}
 	parent := filepath.Join("/", cmp.Or(o.Parent, filepath.Join("heddle", g.name)))
 	if parent == "/" {
@@ -126,7 +126,7 @@ func Open(o Options) (*Groups, error) {
 // so.
 func (g *Groups) Prepare() error {
 	if err := os.MkdirAll(g.run, 0o700); err != nil {
-		return fmt.Errorf("the defaults of containers have no place: %w", err)
+		return fmt.Errorf("the folder for the defaults of containers cannot be made: %w", err)
 	}
 	var err error
 	switch g.how {
@@ -144,7 +144,7 @@ func (g *Groups) Prepare() error {
 	}
 	if g.how == bySignals || g.how == byV1 && g.v1["cpu"] == "" {
 		if g.parks = unparks(); !g.parks {
-			g.log.Warn("no container is parked: this process may not have threads run as usual again that it made idle; " +
+			g.log.Warn("containers cannot be parked: this process lacks permission to unpark threads; " +
 				"want root, CAP_SYS_NICE, or LimitNICE=20")
 		}
 	}
@@ -180,7 +180,7 @@ func (g *Groups) makeV2() error {
 func enable(dir string) error {
 	_ = cgroups.WriteFile(dir, "cgroup.subtree_control", "+memory") // what needs it says so
 	if err := cgroups.WriteFile(dir, "cgroup.subtree_control", "+cpu"); err != nil {
-		return fmt.Errorf("the groups below %s get no part of processors: %w", dir, err)
+		return fmt.Errorf("the control groups below %s get no share of the processors: %w", dir, err)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (g *Groups) Adopt(c procs.Container) error {
 	case bySignals:
 	}
 	if err != nil {
-		return fmt.Errorf("%s is left as it is: %w", c.ID, err)
+		return fmt.Errorf("%s is left unchanged: %w", c.ID, err)
 	}
 	g.recall(b)
 	g.boxes[c.ID] = b
@@ -326,7 +326,7 @@ func gather(leader int, dir string) error {
 			}
 		}
 	}
-	return fmt.Errorf("its processes start others faster than they can be moved to %s: %d passes were not enough", dir, most)
+	return fmt.Errorf("its processes start new ones faster than they can be moved to %s: %d passes were not enough", dir, most)
 }
 
 // pids returns the processes of a container.

@@ -41,7 +41,7 @@ func (g *Groups) makeScope() error {
 		go func() { _ = holder.Wait() }() // it outlives this process
 		if err := g.startScope(holder.Process.Pid); err != nil {
 			_ = holder.Process.Kill()
-			return fmt.Errorf("systemd does not start %s: %w", g.unit(), err)
+			return fmt.Errorf("systemd did not start %s: %w", g.unit(), err)
 		}
 	}
 	// A group with processes of its own gives no controllers to those below it. A killed agent may have left such

@@ -46,7 +46,7 @@ func (s session) stop(stopped bool) error {
 			}
 			met[pid], more = true, true
 			if err := s.signal(pid, signal); err != nil && !errors.Is(err, unix.ESRCH) {
-				return fmt.Errorf("process %d takes no signal: %w", pid, err)
+				return fmt.Errorf("process %d cannot be signalled: %w", pid, err)
 			}
 		}
 		if !more {
@@ -98,7 +98,7 @@ func (s session) idle(idle bool) error {
 				}
 				attr.Policy = policy
 				if err := unix.SchedSetAttr(tid, attr, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-					return fmt.Errorf("thread %d cannot be scheduled otherwise: %w", tid, err)
+					return fmt.Errorf("the scheduling of thread %d cannot be changed: %w", tid, err)
 				}
 				changed = true
 			}

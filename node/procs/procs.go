@@ -53,7 +53,7 @@ type found struct {
 // New returns a Finder that reads these folders, each one of yarn.nodemanager.local-dirs.
 func New(dirs []string) (*Finder, error) {
 	if len(dirs) == 0 {
-		return nil, errors.New("no folder to find containers in: want those of yarn.nodemanager.local-dirs")
+		return nil, errors.New("no folders to find containers in: want those of yarn.nodemanager.local-dirs")
 	}
 	for _, dir := range dirs {
 		if _, err := os.ReadDir(dir); err != nil {
@@ -130,7 +130,7 @@ func read(file string) (pid int, err error) {
 	}
 	pid, err = strconv.Atoi(string(bytes.TrimSpace(text)))
 	if err == nil && pid <= 1 {
-		err = fmt.Errorf("%s: want the number of a process from 2 up, got %d", file, pid)
+		err = fmt.Errorf("%s: want a process ID of at least 2, got %d", file, pid)
 	}
 	return pid, err
 }

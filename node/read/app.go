@@ -152,7 +152,7 @@ func late(wrong *problems, until time.Time, where string) bool {
 	if !time.Now().After(until) {
 		return false
 	}
-	wrong.put(fmt.Errorf("%s has more outputs than there is time for; the next look goes on", where))
+	wrong.put(fmt.Errorf("%s has too many outputs to read in the time available; the next pass continues", where))
 	return true
 }
 

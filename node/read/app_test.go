@@ -69,9 +69,9 @@ func TestParseIndex(t *testing.T) {
 		"empty":         {nil, 0, "has 0 bytes"},
 		"no partition":  {index(), 0, "has 8 bytes; want 24"},
 		"cut off":       {index(5, 6)[:48], 0, "has 48 bytes"},
-		"damaged":       {broken, 0, "it is damaged"},
+		"damaged":       {broken, 0, "the file is damaged"},
 		"below nothing": {index(5, -1), 0, "partition 1 has -1 bytes"},
-		"too much":      {index(1<<62, 1<<62), 0, "more bytes together"},
+		"too much":      {index(1<<62, 1<<62), 0, "larger than a file can be"},
 		"very many":     {many, 0, "131073 partitions"},
 	} {
 		got, err := ParseIndex(tt.data)
@@ -160,7 +160,7 @@ func TestOutputsAreBounded(t *testing.T) {
 		{2, soon(), 2, "more outputs than the 2 that are kept of application_1700000000000_0001"},
 		{3, soon(), 3, "more outputs than the 3 that"},
 		{4, soon(), 4, ""},
-		{4, time.Now().Add(-time.Second), 0, one + " has more outputs than there is time for"},
+		{4, time.Now().Add(-time.Second), 0, one + " has too many outputs to read in the time available"},
 		{4, soon(), 4, ""},
 	} {
 		out, err := a.Outputs(tt.most, tt.until)
@@ -193,7 +193,7 @@ func TestHostileOutputs(t *testing.T) {
 	for _, want := range []string{
 		"m_000001_0/file.out.index: file.out.index has 4 bytes",
 		"m_000002_0/file.out.index has 3145737 bytes",
-		"m_000003_0/file.out.index is no regular file",
+		"m_000003_0/file.out.index is not a regular file",
 		"m_000004_0/file.out.index: path escapes",
 		"m_000005_0/file.out.index: path escapes",
 		filepath.Join(dir, "gone") + ": no such",

@@ -20,7 +20,7 @@ func load(root *os.Root, name string, most int64) ([]byte, error) {
 	regular := func(info fs.FileInfo) error {
 		switch {
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is no regular file", where())
+			return fmt.Errorf("%s is not a regular file", where())
 		case info.Size() > most:
 			return fmt.Errorf("%s has %d bytes; at most %d are read", where(), info.Size(), most)
 		}
@@ -65,7 +65,7 @@ func names(root *os.Root, most int) ([]string, error) {
 		return nil, err
 	}
 	if len(list) == most {
-		return list, fmt.Errorf("%s has %d names or more; only so many are looked at", root.Name(), most)
+		return list, fmt.Errorf("%s has at least %d names; no more are read", root.Name(), most)
 	}
 	return list, nil
 }

@@ -100,7 +100,7 @@ func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
 	if list.err != nil {
 		return Heap{}, list.err
 	}
-	return Heap{}, fmt.Errorf("no hsperfdata_*/%d of user %d in %s: it is no Java process, or runs with "+
+	return Heap{}, fmt.Errorf("no hsperfdata_*/%d of user %d in %s: it is not a Java process, or runs with "+
 		"-XX:-UsePerfData or -XX:+PerfDisableSharedMem: %w", inside, uid, folder.Name(), fs.ErrNotExist)
 }
 
@@ -112,7 +112,7 @@ func (h *Heaps) list(root *os.Root, until time.Time) (*tmp, error) {
 	}
 	is, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return nil, fmt.Errorf("%s has no number", root.Name())
+		return nil, fmt.Errorf("%s has no numeric value", root.Name())
 	}
 	key := inode{is.Dev, is.Ino}
 	t := h.tmps[key]
@@ -135,9 +135,9 @@ func (h *Heaps) fill(t *tmp, root *os.Root, until time.Time) error {
 	for looked := 0; ; {
 		switch {
 		case looked >= maxTmp:
-			return fmt.Errorf("%s has %d names or more; only so many are looked at", root.Name(), maxTmp)
+			return fmt.Errorf("%s has at least %d names; no more are read", root.Name(), maxTmp)
 		case time.Now().After(until):
-			return fmt.Errorf("%s has more names than there is time for", root.Name())
+			return fmt.Errorf("%s has too many names to read in the time available", root.Name())
 		}
 		list, err := f.Readdirnames(tmpBatch)
 		if errors.Is(err, io.EOF) {
@@ -160,7 +160,7 @@ func (h *Heaps) fill(t *tmp, root *os.Root, until time.Time) error {
 		}
 	}
 	if full {
-		return fmt.Errorf("%s has more folders hsperfdata_* than are looked at: %d of a user, %d of all and in all", root.Name(), maxOwned, maxFolders)
+		return fmt.Errorf("%s has too many hsperfdata_* folders: at most %d of a user and %d in all are read", root.Name(), maxOwned, maxFolders)
 	}
 	return nil
 }

@@ -102,21 +102,21 @@ func TestParsePerf(t *testing.T) {
 		"whole":                {whole(), ""},
 		"nothing":              {nil, "does not begin with 0xcafec0c0"},
 		"another file":         {changed(0, 1), "does not begin with 0xcafec0c0"},
-		"another version":      {changed(5, 1), "of version 1; 2 is known"},
-		"not yet":              {changed(7, 0), "not filled it yet"},
+		"another version":      {changed(5, 1), "has version 1; want 2"},
+		"not yet":              {changed(7, 0), "not filled the file yet"},
 		"entries in the head":  {changed(24, 0, 0, 0, 4), "begins at byte 4"},
 		"entries that are not": {changed(28, 0, 0, 1, 0), "entry 1 of 256 begins at byte"},
 		"an entry of nothing":  {changed(32, 0, 0, 0, 0), "has 0 bytes"},
 		"an entry too long":    {changed(32, 0xff, 0xff, 0xff, 0xff), "has 4294967295 bytes"},
 		"a name outside":       {changed(36, 0, 0, 1, 0), "name at byte 256"},
 		"a value outside":      {changed(48, 0xff, 0, 0, 0), "value at byte 4278190080"},
-		"no heap":              {file(binary.BigEndian, entry{name: "sun.rt", number: 1}), "nothing of sun.gc.generation"},
+		"no heap":              {file(binary.BigEndian, entry{name: "sun.rt", number: 1}), "no sun.gc.generation"},
 		"below nothing":        {file(binary.BigEndian, entry{name: used, number: -1}), used + `" is -1`},
 		"too large":            {file(binary.BigEndian, entry{used, maxSize, ""}, entry{used, 1, ""}), "want 0 to"},
 		"no clock":             {ticks(5, 0), "frequency is 0"},
-		"a slow clock":         {ticks(math.MaxInt64, 1), "longer than can be told"},
+		"a slow clock":         {ticks(math.MaxInt64, 1), "second are too long"},
 		"a clock":              {ticks(math.MaxInt64, math.MaxInt64), ""},
-		"long ago":             {ticks(math.MaxInt64, 700_000_000), "longer than can be told"},
+		"long ago":             {ticks(math.MaxInt64, 700_000_000), "second are too long"},
 	} {
 		h, err := ParsePerf(tt.data)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -178,7 +178,7 @@ func TestContainer(t *testing.T) {
 	}
 	put(t, []byte("torn"), file)
 	h, err = heapsIn(proc).Of(4711, soon())
-	if err == nil || !strings.Contains(err.Error(), "hsperfdata_ann/1: hsperfdata: it does not begin") {
+	if err == nil || !strings.Contains(err.Error(), "hsperfdata_ann/1: hsperfdata: the file does not begin") {
 		t.Error(h, err)
 	}
 	for text, want := range map[string]string{
@@ -248,10 +248,10 @@ func TestHostileTmp(t *testing.T) {
 		t.Errorf("%d folders are kept where there are none", h.kept)
 	}
 	put(t, fixture(t, "g1.hsperfdata"), tmp, "hsperfdata_ann", "1")
-	fails(heapsIn(proc), time.Now().Add(-time.Second), "process 1: "+tmp+" has more names than there is time for")
+	fails(heapsIn(proc), time.Now().Add(-time.Second), "process 1: "+tmp+" has too many names to read in the time available")
 	h = heapsIn(proc)
 	h.kept = maxFolders
-	fails(h, soon(), tmp+" has more folders hsperfdata_* than are looked at")
+	fails(h, soon(), tmp+" has too many hsperfdata_* folders")
 	if got, err := heapsIn(proc).Of(1, soon()); err != nil || got.Used != 52442272 {
 		t.Error(got, err)
 	}

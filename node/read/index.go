@@ -31,7 +31,7 @@ func ParseIndex(data []byte) (int64, error) {
 	}
 	body := data[:n*partBytes]
 	if got, want := uint64(crc32.ChecksumIEEE(body)), binary.BigEndian.Uint64(data[len(body):]); got != want {
-		return 0, fmt.Errorf("file.out.index says that its CRC-32 is %#x, and it is %#x: it is damaged, or being written",
+		return 0, fmt.Errorf("file.out.index: stated CRC-32 %#x, actual %#x: the file is damaged, or being written",
 			want, got)
 	}
 	var sum int64
@@ -41,7 +41,7 @@ func ParseIndex(data []byte) (int64, error) {
 			return 0, fmt.Errorf("file.out.index: partition %d has %d bytes; want 0 or more", i, part)
 		}
 		if sum > math.MaxInt64-part {
-			return 0, errors.New("file.out.index: its partitions have more bytes together than a file can have")
+			return 0, errors.New("file.out.index: the partitions together are larger than a file can be")
 		}
 		sum += part
 	}

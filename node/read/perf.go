@@ -61,17 +61,17 @@ func ParsePerf(data []byte) (Heap, error) {
 // entries visits the entries of a file that are one number or a text. The arguments of visit are not copied.
 func entries(data []byte, visit func(name []byte, number int64, text []byte)) error {
 	if len(data) < perfHead || binary.BigEndian.Uint32(data) != perfMagic {
-		return fmt.Errorf("it does not begin with %#x and a head of %d bytes", uint32(perfMagic), perfHead)
+		return fmt.Errorf("the file does not begin with %#x and a header of %d bytes", uint32(perfMagic), perfHead)
 	}
 	var order binary.ByteOrder = binary.BigEndian
 	if data[4] == 1 {
 		order = binary.LittleEndian
 	}
 	if data[5] != perfMajor {
-		return fmt.Errorf("it is of version %d; %d is known", data[5], perfMajor)
+		return fmt.Errorf("the file has version %d; want %d", data[5], perfMajor)
 	}
 	if data[7] == 0 {
-		return errors.New("its process has not filled it yet")
+		return errors.New("the process has not filled the file yet")
 	}
 	at, n := int64(order.Uint32(data[24:])), order.Uint32(data[28:])
 	for i := range n {
@@ -197,7 +197,7 @@ func (p *perf) heap() (Heap, error) {
 		return Heap{}, p.err
 	}
 	if !p.said {
-		return Heap{}, errors.New("nothing of sun.gc.generation: there is no heap that can be told")
+		return Heap{}, errors.New("no sun.gc.generation: the heap cannot be read")
 	}
 	const old = generations - 1
 	h := Heap{
@@ -228,15 +228,15 @@ func (p *perf) span(ticks int64) (time.Duration, error) {
 		return 0, nil
 	}
 	if p.frequency <= 0 {
-		return 0, fmt.Errorf("sun.os.hrt.frequency is %d; want how many ticks a second has", p.frequency)
+		return 0, fmt.Errorf("sun.os.hrt.frequency is %d; want ticks per second above 0", p.frequency)
 	}
 	high, low := bits.Mul64(uint64(ticks), uint64(time.Second))
 	if high >= uint64(p.frequency) {
-		return 0, fmt.Errorf("%d ticks of 1/%d second are longer than can be told", ticks, p.frequency)
+		return 0, fmt.Errorf("%d ticks of 1/%d second are too long", ticks, p.frequency)
 	}
 	ns, _ := bits.Div64(high, low, uint64(p.frequency))
 	if ns > math.MaxInt64 {
-		return 0, fmt.Errorf("%d ticks of 1/%d second are longer than can be told", ticks, p.frequency)
+		return 0, fmt.Errorf("%d ticks of 1/%d second are too long", ticks, p.frequency)
 	}
 	return time.Duration(ns), nil
 }

@@ -56,7 +56,7 @@ func Open(dir string) (*Authority, error) {
 		return a, err
 	}
 	if err := create(filepath.Join(dir, authorityFile)); err != nil && !errors.Is(err, fs.ErrExist) { // another process was faster
-		return nil, fmt.Errorf("the authority of node agents cannot be made: %w", err)
+		return nil, fmt.Errorf("the certificate authority of node agents cannot be created: %w", err)
 	}
 	return Load(dir)
 }
@@ -81,7 +81,7 @@ func Load(dir string) (*Authority, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s is damaged: %w; %s", path, err, restore)
 	case !a.key.PublicKey.Equal(a.cert.PublicKey) || len(a.tokens) != sha256.Size:
-		return nil, fmt.Errorf("%s is damaged: its parts do not belong together; %s", path, restore)
+		return nil, fmt.Errorf("%s is damaged: its certificate and key do not match; %s", path, restore)
 	case time.Now().After(a.cert.NotAfter):
 		return nil, fmt.Errorf("%s expired on %s; remove it and let each node join again",
 			path, a.cert.NotAfter.Format(time.DateOnly))
@@ -151,7 +151,7 @@ func (a *Authority) Join(token string, request []byte) (node string, der []byte,
 	want := t.sign(a.tokens)
 	switch {
 	case t.CA != a.hash:
-		return "", nil, errors.New("the token is another ResourceManager's; heddle node token beside this one prints one for it")
+		return "", nil, errors.New("the token was issued by another ResourceManager; heddle node token beside this one prints one for it")
 	case !hmac.Equal(t.mac[:], want[:]):
 		return "", nil, errors.New("the token is not genuine; heddle node token prints one on the machine of the ResourceManager")
 	case !a.Now().Before(t.Expires):
@@ -178,7 +178,7 @@ func (a *Authority) Renew(node string, request []byte) ([]byte, error) {
 		return nil, err
 	}
 	if name := r.Subject.CommonName; name != node {
-		return nil, fmt.Errorf("the certificate is node %s's, and can be renewed for that alone, not for %s", node, name)
+		return nil, fmt.Errorf("the certificate is for node %s and can be renewed only for it, not for %s", node, name)
 	}
 	return a.issue(r)
 }
@@ -190,13 +190,13 @@ func parseRequest(der []byte) (*x509.CertificateRequest, error) {
 	}
 	r, err := x509.ParseCertificateRequest(der)
 	if err != nil {
-		return nil, fmt.Errorf("this is no certificate request: %w; want PKCS #10 in DER", err)
+		return nil, fmt.Errorf("this is not a certificate request: %w; want PKCS #10 in DER", err)
 	}
 	if key, ok := r.PublicKey.(*ecdsa.PublicKey); !ok || key.Curve != elliptic.P256() {
-		return nil, errors.New("a certificate request with a key of another kind; want ECDSA on P-256")
+		return nil, errors.New("a certificate request with the wrong kind of key; want ECDSA on P-256")
 	}
 	if err := r.CheckSignature(); err != nil {
-		return nil, fmt.Errorf("a certificate request that its key has not signed: %w", err)
+		return nil, fmt.Errorf("a certificate request with an invalid signature: %w", err)
 	}
 	return r, CheckNode(r.Subject.CommonName)
 }

@@ -64,10 +64,10 @@ func makeCredentials(path string, key, cert, authority []byte) (*Credentials, er
 		return nil, err
 	}
 	if !private.PublicKey.Equal(leaf.PublicKey) {
-		return nil, errors.New("the certificate is another key's")
+		return nil, errors.New("the certificate does not match the key")
 	}
 	if err := leaf.CheckSignatureFrom(ca); err != nil {
-		return nil, fmt.Errorf("the certificate is another authority's: %w", err)
+		return nil, fmt.Errorf("the certificate is not from this authority: %w", err)
 	}
 	return &Credentials{
 		Node: leaf.Subject.CommonName, Since: leaf.NotBefore, Until: leaf.NotAfter, path: path, authority: ca,
@@ -102,10 +102,10 @@ func received(folder, node string, key *ecdsa.PrivateKey, cert []byte, authority
 	}
 	c, err := makeCredentials(filepath.Join(folder, credentialsFile), secret, cert, authority.Raw)
 	if err == nil && c.Node != node {
-		err = fmt.Errorf("the certificate is node %s's", c.Node)
+		err = fmt.Errorf("the certificate is for node %s", c.Node)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the ResourceManager's answer for node %s is of no use: %w", node, err)
+		return nil, fmt.Errorf("the ResourceManager's answer for node %s cannot be used: %w", node, err)
 	}
 	return c, nil
 }
@@ -132,7 +132,7 @@ func Client(folder string) (*http.Client, error) {
 			MinVersion: tls.VersionTLS13, ServerName: serverName, RootCAs: pool, Certificates: []tls.Certificate{c.own},
 		})
 		if _, foreign := errors.AsType[*tls.CertificateVerificationError](err); foreign {
-			err = fmt.Errorf("%s is not the ResourceManager that made %s; to change to it, heddle node join with its token: %w",
+			err = fmt.Errorf("%s is not the ResourceManager that issued %s; to join it, run heddle node join with its token: %w",
 				addr, c.path, err)
 		}
 		return conn, err

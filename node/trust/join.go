@@ -85,14 +85,14 @@ func (t Token) verify(chain []*x509.Certificate) (*x509.Certificate, error) {
 		})
 		return c, err
 	}
-	return nil, errors.New("this is not the ResourceManager that the token is from; it was told nothing")
+	return nil, errors.New("this is not the ResourceManager that issued the token; nothing was sent to it")
 }
 
 // CheckAddress returns the address of a ResourceManager without a trailing slash, or what is wrong with it.
 func CheckAddress(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return "", fmt.Errorf("%.80q is not where a ResourceManager serves node agents; want such as https://rm:8039", address)
+		return "", fmt.Errorf("%.80q is not a URL at which a ResourceManager serves node agents; want one such as https://rm:8039", address)
 	}
 	return "https://" + u.Host, nil
 }

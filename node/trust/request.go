@@ -27,9 +27,9 @@ func SpeaksFor(r *http.Request, node string) error {
 	}
 	switch name, ok := NodeOf(r); {
 	case !ok:
-		return fmt.Errorf("no valid certificate, so nobody speaks for node %.80q; heddle node join gets one", node)
+		return fmt.Errorf("no valid certificate for node %.80q; heddle node join gets one", node)
 	case name != node:
-		return fmt.Errorf("the certificate is node %s's, and an agent speaks for its own node alone, not for %.80q", name, node)
+		return fmt.Errorf("the certificate is for node %s, and an agent acts only for its own node, not for %.80q", name, node)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type Token struct {
 
 // ParseToken reads a token. It does not check whether it is genuine.
 func ParseToken(text string) (Token, error) {
-	bad := errors.New("this is no token; one begins with " + tokenPrefix + " and is what heddle node token prints, in full")
+	bad := errors.New("this is not a token; a token begins with " + tokenPrefix + " and is what heddle node token prints, in full")
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), tokenPrefix)
 	if !ok || len(rest) > base64.RawURLEncoding.EncodedLen(fixedToken+maxName) {
 		return Token{}, bad

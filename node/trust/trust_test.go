@@ -113,7 +113,7 @@ func TestDamagedAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Load(dir)
-	wants(t, err, "do not belong together")
+	wants(t, err, "do not match")
 }
 
 func TestTokens(t *testing.T) {
@@ -141,9 +141,9 @@ func TestTokens(t *testing.T) {
 	late := good
 	late.Expires = late.Expires.Add(time.Hour)
 	for name, c := range map[string]struct{ token, node, want string }{
-		"nothing":        {"", node, "this is no token"},
-		"cut":            {good.String()[:60], node, "this is no token"},
-		"another's":      {other.String(), node, "another ResourceManager's"},
+		"nothing":        {"", node, "this is not a token"},
+		"cut":            {good.String()[:60], node, "this is not a token"},
+		"another's":      {other.String(), node, "issued by another ResourceManager"},
 		"unbound":        {forged.String(), node, "not genuine"},
 		"prolonged":      {late.String(), node, "not genuine"},
 		"another node":   {bound.String(), "other:8041", "the token is for node " + node + ", not for other:8041"},
@@ -186,9 +186,9 @@ func TestRequests(t *testing.T) {
 	unsigned := bytes.Clone(ask(t, node))
 	unsigned[len(unsigned)-1] ^= 1
 	for want, der := range map[string][]byte{
-		"no certificate request": []byte("hello"), "want at most": make([]byte, maxRequest+1),
+		"not a certificate request": []byte("hello"), "want at most": make([]byte, maxRequest+1),
 		"want ECDSA on P-256":    strange(elliptic.P384()),
-		"its key has not signed": unsigned, "for that alone, not for other:1": ask(t, "other:1"),
+		"with an invalid signature": unsigned, "only for it, not for other:1": ask(t, "other:1"),
 	} {
 		_, err := a.Renew(node, der)
 		wants(t, err, want)
@@ -243,7 +243,7 @@ func TestNodeOf(t *testing.T) {
 	if err := SpeaksFor(&http.Request{}, node); err != nil {
 		t.Error(err)
 	}
-	wants(t, SpeaksFor(from(node, time.Hour), "other:1"), "the certificate is node "+node+"'s")
+	wants(t, SpeaksFor(from(node, time.Hour), "other:1"), "the certificate is for node "+node+", and")
 	for _, r := range []*http.Request{
 		{}, {TLS: &tls.ConnectionState{}}, from(node, -time.Second), from("Heddle node agents", time.Hour),
 	} {
@@ -278,13 +278,13 @@ func TestCredentials(t *testing.T) {
 	}
 	other, _, _ := request(node)
 	_, err = received(dir, node, other, cert, a.cert)
-	wants(t, err, "another key's")
+	wants(t, err, "does not match the key")
 	_, err = received(dir, "other:1", key, cert, a.cert)
-	wants(t, err, "is node "+node+"'s")
+	wants(t, err, "is for node "+node)
 	_, err = received(dir, node, key, cert, open(t, t.TempDir()).cert)
-	wants(t, err, "another authority's")
+	wants(t, err, "not from this authority")
 	_, err = received(dir, node, key, []byte("x"), a.cert)
-	wants(t, err, "of no use")
+	wants(t, err, "cannot be used")
 	if err := os.WriteFile(filepath.Join(dir, credentialsFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -348,14 +348,14 @@ func TestAddresses(t *testing.T) {
 		"", "rm:8039", "http://rm:8039", "https://", "https://rm/x", "https://a@rm", "https://rm?x", "https://rm:x", "\x00",
 	} {
 		_, err := CheckAddress(in)
-		wants(t, err, "want such as https://rm:8039")
+		wants(t, err, "want one such as https://rm:8039")
 	}
 	_, err := Join(context.Background(), "http://rm:8039", node, "", "")
-	wants(t, err, "want such as https://rm:8039")
+	wants(t, err, "want one such as https://rm:8039")
 	_, err = Join(context.Background(), "https://rm:8039", "n", "", "")
 	wants(t, err, "want host:port")
 	_, err = Join(context.Background(), "https://rm:8039", node, "x", "")
-	wants(t, err, "this is no token")
+	wants(t, err, "this is not a token")
 }
 
 // A token that can be parsed prints the same again.
