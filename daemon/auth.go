@@ -188,7 +188,7 @@ func (r *RM) containerToken(c *rm.Granted) *wire.Token {
 // signed returns the token of a container that was encoded here.
 func (r *RM) signed(id *wire.ContainerTokenIdentifier, err error) *wire.Token {
 	if err != nil {
-		panic("daemon: what was encoded here does not decode: " + err.Error())
+		panic("daemon: its own encoding cannot be decoded: " + err.Error())
 	}
 	return token.Container(id, r.auth.signing(rm.ContainerRing), id.GetNmHostAddr())
 }

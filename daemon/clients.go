@@ -121,7 +121,7 @@ func (r *RM) RefreshQueues(ctx context.Context) error {
 	err = r.change(ctx, func(c rm.Call) rm.Message { return &rm.Refresh{Call: c, Scheduler: sch} })
 	if err == nil {
 		LogOff(r.log, sch)
-		r.log.Info("scheduler configuration read again", "profile", sch.Profile)
+		r.log.Info("scheduler configuration reloaded", "profile", sch.Profile)
 	}
 	return err
 }
@@ -154,22 +154,22 @@ func (r *RM) ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource)
 // recovered returns the contents of the store in the form that the machine takes.
 func (r *RM) recovered(s *store.State) []rm.Recovered {
 	if d := s.Salvaged; d != nil {
-		r.log.Error("the store was damaged; what could be read of it is in a new one, and the damaged file is kept", "kept", d.Kept, "pages", len(d.Damage), "lost", len(d.Lost), "records", d.Records)
+		r.log.Error("the store was damaged; its readable records are in a new store, and the damaged file is kept", "kept", d.Kept, "pages", len(d.Damage), "lost", len(d.Lost), "records", d.Records)
 		if d.Older {
-			r.log.Error("the last commit of the store is lost, and the one before counts")
+			r.log.Error("the last commit of the store is lost; the one before it is used")
 		}
 		for _, p := range d.Damage {
 			r.log.Error("a page of the store is damaged", "page", p.Page, "bucket", p.Bucket, "reason", p.Reason)
 		}
 		for _, b := range d.Lost {
-			r.log.Error("lost with the damaged store", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
+			r.log.Error("a record was lost with the damaged store", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
 		}
 	}
 	if s.Copied {
-		r.log.Warn("the store is a copy: what was stored after it was made is unknown, and the numbers of attempts and containers go on far above those that it knows", "epoch", s.Epoch)
+		r.log.Warn("the store is a copy: changes since the copy are unknown, and new attempts and containers get much higher numbers than those in it", "epoch", s.Epoch)
 	}
 	for _, b := range s.Bad {
-		r.log.Error("a record of the store cannot be used; it is left alone, and so is what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
+		r.log.Error("a record of the store cannot be used; it is ignored, together with what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
 	}
 	attempts := map[ids.App][]rm.AttemptRecord{}
 	for _, t := range s.Attempts {
@@ -179,7 +179,7 @@ func (r *RM) recovered(s *store.State) []rm.Recovered {
 	for _, rec := range s.Apps {
 		sub, err := r.units().Stored(rec.Context)
 		if err != nil {
-			r.log.Error("an application of the store cannot be read; it is left alone", "app", rec.ID, "error", err)
+			r.log.Error("an application of the store cannot be read; it is ignored", "app", rec.ID, "error", err)
 			continue
 		}
 		sub.ID = rec.ID

@@ -16,7 +16,7 @@ type Facts interface {
 // noFacts knows nothing.
 type noFacts struct{}
 
-const nobodyAsks = "nobody was told to find out"
+const nobodyAsks = "this ResourceManager does not look up facts about applications"
 
 // Read answers that nothing was read.
 func (noFacts) Read(_ context.Context, q *rm.ReadJob) *rm.JobRead {

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrBusy says that too many calls are waiting already; callers should retry.
-var ErrBusy = errors.New("too much waits for the ResourceManager already; try again")
+var ErrBusy = errors.New("too many calls are waiting for the ResourceManager; try again")
 
 // How many calls may wait at a time: of one caller, of all callers at one address, and in total. Once mostOfAll wait,
 // nobody may have more than one waiting, and there may be as many of those again: callers that want much do not shut

@@ -34,7 +34,7 @@ func (r *RM) namesOf(ctx context.Context, host string) []string {
 	defer cancel()
 	addresses, err := r.lookup(ctx, host)
 	if err != nil {
-		r.log.Warn("a NodeManager's host has no address; lists of hosts are searched for its name alone", "host", host, "error", err)
+		r.log.Warn("the address of a NodeManager's host is not known; host lists are searched only for its name", "host", host, "error", err)
 	}
 	return append(addresses, host)
 }
@@ -56,7 +56,7 @@ func readHostFile(path string) (map[string]bool, error) {
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no list of hosts %s; make it, empty if it is to name nobody", path)
+		return nil, fmt.Errorf("the list of hosts %s does not exist; create it (it may be empty)", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list of hosts: %w", err)
@@ -109,7 +109,7 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	case <-ctx.Done():
 		return ""
 	case <-time.After(scriptWait):
-		r.log.Warn("the topology script was not asked: it takes too long for other hosts", "script", r.cfg.Topology, "host", host)
+		r.log.Warn("the topology script was not run: it takes too long for other hosts", "script", r.cfg.Topology, "host", host)
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
@@ -120,7 +120,7 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	<-r.known.runs
 	rack = strings.TrimSpace(string(out))
 	if err != nil || !strings.HasPrefix(rack, "/") || strings.ContainsAny(rack, " \n\t") {
-		r.log.Warn("the topology script did not tell a rack", "script", r.cfg.Topology, "host", host, "answer", rack, "error", err)
+		r.log.Warn("the topology script returned no rack", "script", r.cfg.Topology, "host", host, "answer", rack, "error", err)
 		return ""
 	}
 	r.known.mu.Lock()

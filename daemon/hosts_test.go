@@ -36,7 +36,7 @@ func TestListsMustBeThere(t *testing.T) {
 		c = testConfig()
 		c.IncludeFile, c.ExcludeFile = include, exclude
 		o := Options{Config: c, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)}
-		if _, err := New(o); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file+"; make it") {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), "the list of hosts "+file+" does not exist; create it") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.WriteFile(file, []byte("n1\n"), 0o600); err != nil {
@@ -52,7 +52,7 @@ func TestListsMustBeThere(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.RefreshNodes(ctx, false, 0); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file) {
+		if err := r.RefreshNodes(ctx, false, 0); err == nil || !strings.Contains(err.Error(), "the list of hosts "+file+" does not exist") {
 			t.Errorf("%s: refreshed without it: %v", name, err)
 		}
 		r.lookup = func(context.Context, string) ([]string, error) { return nil, nil }

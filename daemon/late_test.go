@@ -134,7 +134,7 @@ func TestDecommission(t *testing.T) {
 		c := n.task(m)
 		file := filepath.Join(t.TempDir(), "exclude")
 		w.inLoop(func() { w.r.cfg.ExcludeFile = file })
-		if err := w.r.RefreshNodes(t.Context(), true, time.Hour); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file) {
+		if err := w.r.RefreshNodes(t.Context(), true, time.Hour); err == nil || !strings.Contains(err.Error(), "the list of hosts "+file+" does not exist") {
 			t.Fatalf("a list that was never there: %v", err)
 		}
 		if err := os.WriteFile(file, []byte("n2\n"), 0o600); err != nil {

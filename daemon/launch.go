@@ -69,7 +69,7 @@ func (r *RM) stop(e *rm.StopMaster) {
 	q := &wire.StopContainersRequest{ContainerId: []*wire.ContainerId{conv.WireContainer(e.Container)}}
 	go func() {
 		if err := r.callNode(nm, "stopContainers", q, &wire.StopContainersResponse{}); err != nil {
-			r.log.Info("a master could not be stopped directly; its node is told with its next report", "container", e.Container, "error", err)
+			r.log.Info("a master could not be stopped directly; its node gets the order with its next heartbeat", "container", e.Container, "error", err)
 		}
 	}()
 }
@@ -137,7 +137,7 @@ func (r *RM) launchContext(e *rm.StartMaster) (*wire.ContainerLaunchContext, err
 		return nil, fmt.Errorf("the credentials of the submission: %w", err)
 	}
 	if e.Heap > 0 && !translate.CutHeap(spec, e.Heap) {
-		return nil, fmt.Errorf("its container is smaller than what was asked for, and the heap of its command cannot be cut to %d MiB", e.Heap)
+		return nil, fmt.Errorf("the master's container is smaller than requested, and the heap in its command cannot be cut to %d MiB", e.Heap)
 	}
 	creds.Add("", r.auth.masterToken(e.ID.Attempt))
 	spec.Tokens = creds.Bytes()

@@ -339,5 +339,5 @@ func changes(list []rm.Change) []store.Change {
 }
 
 func storeFailed(err error) error {
-	return fmt.Errorf("the store failed, and nothing can be promised without it: %w", err)
+	return fmt.Errorf("the store failed, and the ResourceManager cannot go on without it: %w", err)
 }

@@ -84,9 +84,9 @@ func (h *Health) unready(recovered bool) string {
 	st := h.Store
 	switch {
 	case h.Stuck >= slowTurn:
-		return fmt.Sprintf("the loop has been at one call for %v", h.Stuck)
+		return fmt.Sprintf("the loop has been busy with one call for %v", h.Stuck)
 	case st != nil && st.Oldest >= slowStore && st.Short != nil:
-		return fmt.Sprintf("the store has waited for room for %v: %v", st.Oldest.Round(time.Second), st.Short)
+		return fmt.Sprintf("the store has waited for disk space for %v: %v", st.Oldest.Round(time.Second), st.Short)
 	case st != nil && st.Writing >= slowStore:
 		return fmt.Sprintf("the store has been writing for %v", st.Writing.Round(time.Second))
 	case st != nil && st.Oldest >= slowStore:
@@ -116,7 +116,7 @@ func (r *RM) guard(loop []byte) {
 		}
 		if now := r.watch.turns.Load(); now%2 == 0 || now != turn {
 			if was := r.watch.stuck.Swap(0); was >= int64(slowTurn.Seconds()) {
-				go r.log.Warn("the loop goes on", "after", time.Duration(was)*time.Second)
+				go r.log.Warn("the loop runs again", "after", time.Duration(was)*time.Second)
 			}
 			turn = now
 		} else {
@@ -128,7 +128,7 @@ func (r *RM) guard(loop []byte) {
 		st := r.store.Stats()
 		if is := st.Writing >= slowStore && st.Short == nil; is != slow {
 			if slow = is; slow {
-				go r.log.Error("the store's disk does not answer", "writing", st.Writing.Round(time.Second), "waiting", st.Commits)
+				go r.log.Error("the store's disk does not respond", "writing", st.Writing.Round(time.Second), "waiting", st.Commits)
 			}
 		}
 	}
@@ -138,11 +138,11 @@ func (r *RM) guard(loop []byte) {
 func (r *RM) stuckFor(d time.Duration, loop []byte) {
 	if d == slowTurn {
 		r.watch.stalls.Add(1)
-		go r.log.Error("the loop does not go on", "after", d, "stack", stackOf(loop))
+		go r.log.Error("the loop is stuck", "after", d, "stack", stackOf(loop))
 	}
 	if end := r.cfg.Watchdog; end > 0 && d >= end {
 		select {
-		case r.watch.hung <- fmt.Errorf("the loop has been at one call for %v, longer than the watchdog's %v", d, end):
+		case r.watch.hung <- fmt.Errorf("the loop has been busy with one call for %v, longer than the watchdog's %v", d, end):
 		default: // already reported
 		}
 	}
@@ -173,5 +173,5 @@ func stackOf(name []byte) stack {
 			return bytes.Clone(one)
 		}
 	}
-	return stack("it is not among the first goroutines")
+	return stack("the goroutine is not in the part of the dump that was read")
 }

@@ -27,7 +27,7 @@ func TestLoopHangs(t *testing.T) {
 		time.Sleep(7 * time.Second)
 		go func() { _, _, _ = w.r.NewApp(t.Context(), "ann") }() // waits
 		synctest.Wait()
-		if h := w.r.Health(); h.Unready != "the loop has been at one call for 6s" || h.Stalls != 1 || h.Calls != 1 {
+		if h := w.r.Health(); h.Unready != "the loop has been busy with one call for 6s" || h.Stalls != 1 || h.Calls != 1 {
 			t.Errorf("while it hangs: %+v", h)
 		}
 		time.Sleep(20 * time.Second)
@@ -52,7 +52,7 @@ func TestLoopHangs(t *testing.T) {
 		}
 		synctest.Wait() // for its log lines
 		log := w.log.String()
-		if n := strings.Count(log, "the loop does not go on"); n != 1 || !strings.Contains(log, "daemon.hang") || !strings.Contains(log, "the loop goes on") {
+		if n := strings.Count(log, "the loop is stuck"); n != 1 || !strings.Contains(log, "daemon.hang") || !strings.Contains(log, "the loop runs again") {
 			t.Errorf("%d lines:\n%s", n, log)
 		}
 	})
@@ -69,12 +69,12 @@ func TestUnready(t *testing.T) {
 	}{
 		{Health{}, false, "recovering"},
 		{Health{}, true, ""},
-		{Health{Stuck: 5 * time.Second}, true, "the loop has been at one call for 5s"},
+		{Health{Stuck: 5 * time.Second}, true, "the loop has been busy with one call for 5s"},
 		{Health{Store: &store.Stats{Oldest: 9 * time.Second, Writing: 9 * time.Second}}, true, ""},
 		{Health{Store: &store.Stats{Oldest: 12 * time.Second, Writing: 12 * time.Second}}, true, "the store has been writing for 12s"},
 		{Health{Store: &store.Stats{Oldest: 12 * time.Second, Writing: time.Second}}, true, "the store is 12s behind"},
 		{Health{Store: &store.Stats{Short: full}}, true, ""},
-		{Health{Store: &store.Stats{Short: full, Oldest: 12 * time.Second}}, true, "the store has waited for room for 12s: the disk of /d is full (no space left on device): 1.0 MiB are needed"},
+		{Health{Store: &store.Stats{Short: full, Oldest: 12 * time.Second}}, true, "the store has waited for disk space for 12s: the disk of /d is full (no space left on device): 1.0 MiB are needed"},
 	} {
 		if got := x.h.unready(x.recovered); got != x.want {
 			t.Errorf("%+v: %q, want %q", x.h, got, x.want)

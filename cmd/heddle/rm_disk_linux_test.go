@@ -154,7 +154,7 @@ func TestDiskHangs(t *testing.T) {
 		code, text := get(t, web+"/readyz")
 		return code == http.StatusServiceUnavailable && strings.Contains(text, "the store has been writing for")
 	})
-	p.logs("the store's disk does not answer")
+	p.logs("the store's disk does not respond")
 	if code, _ := get(t, web+"/healthz"); code != http.StatusOK {
 		t.Errorf("/healthz answers %d", code)
 	}

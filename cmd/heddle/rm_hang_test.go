@@ -90,8 +90,8 @@ func TestWatchdog(t *testing.T) {
 	}
 	log := p.log()
 	for _, want := range []string{
-		`level=ERROR msg="the loop does not go on" after=5s stack="goroutine `, `heddle/cmd/heddle.stuck`,
-		"heddle: the ResourceManager ended: the loop has been at one call for 10s, longer than the watchdog's 10s\n",
+		`level=ERROR msg="the loop is stuck" after=5s stack="goroutine `, `heddle/cmd/heddle.stuck`,
+		"heddle: the ResourceManager ended: the loop has been busy with one call for 10s, longer than the watchdog's 10s\n",
 	} {
 		if strings.Count(log, want) != 1 {
 			t.Errorf("it does not say once %q:\n%s", want, log)

@@ -192,7 +192,7 @@ func TestRunsAndStops(t *testing.T) {
 	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	p.logs("read again")
+	p.logs("configuration reloaded")
 	if out, code := heddleSays(t, "rm", "--data", data, "--listen", freePorts); code != exitFailed || !strings.Contains(out, "cannot start") {
 		t.Errorf("a second one on the same state ended with %d: %s", code, out)
 	}
@@ -259,7 +259,7 @@ func TestLogsJSON(t *testing.T) {
 	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	p.logs("read again")
+	p.logs("configuration reloaded")
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d:\n%s", code, p.log())
 	}

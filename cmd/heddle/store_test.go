@@ -85,7 +85,7 @@ func TestStartOnDamagedStore(t *testing.T) {
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d", code)
 	}
-	for _, want := range []string{"the store was damaged", "kept=" + path + ".damaged-1", "a page of the store is damaged", "lost with the damaged store", "bucket=attempts key=appattempt_1700000000000_0020_000001"} {
+	for _, want := range []string{"the store was damaged", "kept=" + path + ".damaged-1", "a page of the store is damaged", "a record was lost with the damaged store", "bucket=attempts key=appattempt_1700000000000_0020_000001"} {
 		if !strings.Contains(p.log(), want) {
 			t.Errorf("%q is not in\n%s", want, p.log())
 		}
@@ -146,7 +146,7 @@ func TestStartWithoutLastCommit(t *testing.T) {
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d", code)
 	}
-	if want := "the last commit of the store is lost, and the one before counts"; strings.Count(p.log(), want) != 1 {
+	if want := "the last commit of the store is lost; the one before it is used"; strings.Count(p.log(), want) != 1 {
 		t.Errorf("%q is not once in\n%s", want, p.log())
 	}
 }

@@ -153,7 +153,7 @@ func (s *server) note(r *http.Request, d daemon.Deed, err error) {
 			return
 		}
 		if left > 0 {
-			err = fmt.Errorf("%w (%d more were refused before and left no line)", err, left)
+			err = fmt.Errorf("%w (%d earlier refusals were not logged)", err, left)
 		}
 	}
 	d.Target = daemon.TargetAgents

@@ -317,7 +317,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	d := &deeds{}
 	s := &server{Config: Config{Audit: d.note}, refused: quota{left: 7}}
 	s.note(httptest.NewRequest("POST", "/", nil), daemon.Deed{}, errors.New("no"))
-	if !strings.HasSuffix(d.all[0], "no (7 more were refused before and left no line)") {
+	if !strings.HasSuffix(d.all[0], "no (7 earlier refusals were not logged)") {
 		t.Error(d.all)
 	}
 }

@@ -82,7 +82,7 @@ func (l *load) status(err error) (int, error) {
 	large, long := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case long:
-		return http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than the %d bytes it may have", large.Limit)
+		return http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than the limit of %d bytes", large.Limit)
 	case most:
 		return http.StatusRequestEntityTooLarge, fmt.Errorf("the request: %w", err)
 	case errors.Is(err, budget.ErrFull):

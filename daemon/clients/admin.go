@@ -67,10 +67,10 @@ func (s *service) updateNodeResource(ctx context.Context, _ daemon.Actor, req *w
 	for _, c := range req.GetNodeResourceMap() {
 		id, size := conv.Node(c.GetNodeId()), s.amount(c.GetResourceOption().GetResource())
 		if !there[id] {
-			return nil, yarnError("nothing was changed: there is no node %s; yarn node -list -all shows those there are", id)
+			return nil, yarnError("nothing was changed: there is no node %s; yarn node -list -all lists the nodes", id)
 		}
 		if size.AnyNegative() || size[heddle.Memory] == 0 || size[heddle.CPU] == 0 {
-			return nil, yarnError("nothing was changed: %s cannot offer %d MiB and %d vcores; expected more than 0 of both",
+			return nil, yarnError("nothing was changed: %s cannot offer %d MiB and %d vcores; both must be more than 0",
 				id, size[heddle.Memory], size[heddle.CPU]/1000)
 		}
 	}
@@ -94,7 +94,7 @@ func (s *service) refreshUserToGroupsMappings(_ context.Context, _ daemon.Actor,
 // unchanged serves a call to reload settings that are read only at the start. Callers expect an answer that is not an
 // error, so the log says that a restart is needed.
 func (s *service) unchanged(method, settings string) {
-	s.o.Log.Warn("settings are read at the start alone; restart the ResourceManager for changed ones", "call", method, "settings", settings)
+	s.o.Log.Warn("these settings are read only at the start; restart the ResourceManager to change them", "call", method, "settings", settings)
 }
 
 func (s *service) refreshNodesResources(_ context.Context, _ daemon.Actor, _ *wire.RefreshNodesResourcesRequest) (*wire.RefreshNodesResourcesResponse, error) {

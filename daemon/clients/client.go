@@ -92,7 +92,7 @@ func parseTime(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, yarnError("%q is not a date; one reads %s", text, timeLayout)
+	return time.Time{}, yarnError("%q is not a date; expected the form %s", text, timeLayout)
 }
 
 func (s *service) signalToContainer(ctx context.Context, who daemon.Actor, req *wire.SignalContainerRequest) (*wire.SignalContainerResponse, error) {

@@ -24,7 +24,7 @@ func each[T any](r io.Reader, path []string, do func(*T) error) error {
 	case err != nil:
 		return plain(err)
 	}
-	return errors.New("there is more after its end")
+	return errors.New("unexpected data after the end")
 }
 
 // plain simplifies an error of the JSON library.
@@ -67,9 +67,9 @@ func kindOf(t json.Token) string {
 	case json.Delim:
 		return "another kind of value"
 	case string:
-		return "a text"
+		return "a string"
 	}
-	return "a number or truth value"
+	return "a number or boolean"
 }
 
 // object reads to the end of an object that has just begun; one of its members is on the path.
@@ -120,7 +120,7 @@ func (e *elements[T]) skip() error {
 		switch t {
 		case json.Delim('['), json.Delim('{'):
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("values nested more than %d deep", maxDepth)
+				return fmt.Errorf("values are nested more than %d deep", maxDepth)
 			}
 		case json.Delim(']'), json.Delim('}'):
 			depth--

@@ -75,7 +75,7 @@ func New(o Options) *Asker {
 func (a *Asker) Ask(ctx context.Context, q *rm.AskMaster) *rm.MasterTold {
 	told := &rm.MasterTold{Attempt: q.Attempt}
 	if !a.o.Masters {
-		told.Failed = "masters are not asked: heddle.yaml says facts.masters: false"
+		told.Failed = "masters are not asked: heddle.yaml has facts.masters: false"
 		return told
 	}
 	began := time.Now()
@@ -99,7 +99,7 @@ func (a *Asker) Ask(ctx context.Context, q *rm.AskMaster) *rm.MasterTold {
 func (a *Asker) Read(ctx context.Context, q *rm.ReadJob) *rm.JobRead {
 	read := &rm.JobRead{App: q.App}
 	if !a.o.Submissions {
-		read.Failed = "submissions are not read: heddle.yaml says facts.submissions: false"
+		read.Failed = "submissions are not read: heddle.yaml has facts.submissions: false"
 		return read
 	}
 	began := time.Now()
@@ -118,10 +118,10 @@ func (a *Asker) Read(ctx context.Context, q *rm.ReadJob) *rm.JobRead {
 	case a.reading <- struct{}{}:
 		defer func() { <-a.reading }()
 	case <-late.C: // nobody waits for the answer any more
-		read.Failed = "others were being read for too long"
+		read.Failed = "reading other submissions took too long"
 		return read
 	case <-ctx.Done():
-		read.Failed = "the daemon stops"
+		read.Failed = "the daemon is stopping"
 		return read
 	}
 	began = time.Now()

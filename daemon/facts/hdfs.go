@@ -46,7 +46,7 @@ type hdfsSession struct {
 func (h *hdfsFiles) open(ctx context.Context, user string) (_ session, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return nil, errors.New("a session of HDFS needs an end")
+		return nil, errors.New("a session of HDFS needs a deadline")
 	}
 	s := &hdfsSession{deadline: deadline}
 	defer func() {
@@ -97,7 +97,7 @@ func (s *hdfsSession) read(path string, most int64) (data []byte, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = errors.New("HDFS did not answer in time")
 	case err != nil && strings.HasSuffix(err.Error(), refusedCall):
-		err = errors.New("HDFS refuses the connection: it does not take callers at their word (hadoop.security.authentication), and Kerberos is not spoken here")
+		err = errors.New("HDFS refuses the connection: it requires authentication (hadoop.security.authentication), and Heddle does not support Kerberos")
 	}
 	return data, err
 }
@@ -123,7 +123,7 @@ func (s *hdfsSession) closeConns() {
 func guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("HDFS answers with what cannot be read: %v", p)
+			err = fmt.Errorf("the answer of HDFS cannot be read: %v", p)
 		}
 	}()
 	return f()

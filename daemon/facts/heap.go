@@ -59,7 +59,7 @@ func readHeap(r io.Reader, h *rm.HeapNews) error {
 		return nil
 	})
 	if err == nil && !said {
-		err = errors.New("nothing of java.lang:type=Memory")
+		err = errors.New("java.lang:type=Memory is missing")
 	}
 	return err
 }

@@ -83,10 +83,10 @@ func TestHostile(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, `{"tasks":{"task":[]}}`)
 		}, "ends too early"},
-		{"more after the end", asJSON(`{"tasks":{"task":[]}}{"tasks":{"task":[]}}`), "after its end"},
+		{"more after the end", asJSON(`{"tasks":{"task":[]}}{"tasks":{"task":[]}}`), "after the end"},
 		{"an array", asJSON(`[1]`), "wanted an object"},
 		{"an object", asJSON(`{"tasks":{"task":{}}}`), "wanted an array"},
-		{"a text", asJSON(`{"tasks":"none"}`), "found a text"},
+		{"a text", asJSON(`{"tasks":"none"}`), "found a string"},
 		{"gone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, "410 Gone"},
 		{"deep beside", asJSON(`{"x":` + deep), "nested more than 64 deep"},
 		{"deep before", asJSON(deep), "wanted an object"},
@@ -105,23 +105,23 @@ func TestHostile(t *testing.T) {
 			z := gzip.NewWriter(w)
 			_, _ = z.Write(make([]byte, 10<<20))
 			_ = z.Close()
-		}, "packs its answer"},
+		}, "compresses its answer"},
 		{"no number", list(task("0003_m_000000", "NaN")), "cannot be read"},
 		{"a number in words", list(task("0003_m_000000", `"NaN"`)), "cannot be read"},
 		{"beyond numbers", list(task("0003_m_000000", "1e999")), "cannot be read"},
-		{"more than all", list(task("0003_m_000000", "101")), "done by 101 %"},
-		{"a task twice", list(task("0003_m_000000", "1"), task("0003_m_000000", "2")), "is there twice"},
+		{"more than all", list(task("0003_m_000000", "101")), "a progress of 101 %"},
+		{"a task twice", list(task("0003_m_000000", "1"), task("0003_m_000000", "2")), "is listed twice"},
 		{"a task without an id", list(`{"state":"RUNNING"}`), "is not the id of a task"},
 		{"a task's odd number", list(task("0003_m_99999999999", "1")), "is not the id of a task"},
-		{"an odd state", list(`{"id":"task_1795451201644_0003_m_000000","state":"WELL"}`), "is no state of a task"},
+		{"an odd state", list(`{"id":"task_1795451201644_0003_m_000000","state":"WELL"}`), "is not a state of a task"},
 		{"elsewhere", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://192.0.2.1/secrets", http.StatusFound)
 		}, "yarn.resourcemanager.webapp.address"},
 		{"to a port of its own", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
-		}, "sends the caller to"},
-		{"in circles", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "redirects without end"},
-		{"to nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) }, "redirects to nowhere"},
+		}, "redirects to"},
+		{"in circles", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "redirects too often"},
+		{"to nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) }, "redirects without a valid location"},
 		{"not HTTP", func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, _ := w.(http.Hijacker).Hijack()
 			_, _ = io.WriteString(conn, "SSH-2.0-x\x1b[31m "+strings.Repeat("x", 10_000)+"\r\n\r\n")
@@ -317,7 +317,7 @@ func TestHDFSThatWantsMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	if _, err = s.read("/x", 10); err == nil || !strings.Contains(err.Error(), "does not take callers at their word") {
+	if _, err = s.read("/x", 10); err == nil || !strings.Contains(err.Error(), "it requires authentication") {
 		t.Errorf("%v", err)
 	}
 }

@@ -152,14 +152,14 @@ func (l *taskList) list(r io.Reader) error {
 		}
 		n := l.of(task)
 		if n.Listed {
-			return fmt.Errorf("%.80q is there twice", v.ID)
+			return fmt.Errorf("%.80q is listed twice", v.ID)
 		}
 		n.Listed = true
 		if n.State, err = stateOf(v.State); err != nil {
 			return err
 		}
 		if v.Progress > 100.01 {
-			return fmt.Errorf("%.80q is done by %g %%", v.ID, v.Progress)
+			return fmt.Errorf("%.80q has a progress of %g %%", v.ID, v.Progress)
 		}
 		n.Progress = min(max(v.Progress/100, 0), 1)
 		if n.State == rm.TaskRuns {
@@ -181,7 +181,7 @@ func stateOf(s string) (rm.TaskState, error) {
 	case "FAILED", "KILL_WAIT", "KILLED":
 		return rm.TaskFailed, nil
 	}
-	return 0, fmt.Errorf("%.40q is no state of a task", s)
+	return 0, fmt.Errorf("%.40q is not a state of a task", s)
 }
 
 // phaseOf returns the phase of a running task. The status of a reduce is an optional text of the task's own, followed

@@ -73,7 +73,7 @@ func readExecutors(r io.Reader, app ids.App) (out []rm.ExecutorNews, err error) 
 				return nil
 			}
 			if seen[c] {
-				return fmt.Errorf("%.80q is there twice", id)
+				return fmt.Errorf("%.80q is listed twice", id)
 			}
 			seen[c] = true
 			n.Container = c

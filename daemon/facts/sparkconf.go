@@ -127,7 +127,7 @@ func sparkDemand(p map[string]string) (heddle.Demand, error) {
 	case s.err != nil:
 		return d, s.err
 	case n > maxExecutors || cores > maxExecutorCores || memory > maxExecutorMemory:
-		return d, fmt.Errorf("nobody has room for %d executors of %d MiB and %d vcores", n, memory, cores)
+		return d, fmt.Errorf("implausible: %d executors of %d MiB and %d vcores", n, memory, cores)
 	case n > 0:
 		d = heddle.Demand{Containers: int32(n), Each: heddle.Of(memory, 1000*cores)}
 	}
@@ -216,7 +216,7 @@ func (s *sizes) size(name string, unit, otherwise int64) int64 {
 // bad records an unusable value and returns 0.
 func (s *sizes) bad(name, value string) int64 {
 	if s.err == nil {
-		s.err = fmt.Errorf("%s: %.60q is not what is wanted there", name, value)
+		s.err = fmt.Errorf("%s: %.60q is not a valid value", name, value)
 	}
 	return 0
 }

@@ -37,7 +37,7 @@ func (a *Asker) read(ctx context.Context, q *rm.ReadJob, into *rm.JobRead, m *me
 
 func (a *Asker) readFiles(ctx context.Context, q *rm.ReadJob, into *rm.JobRead, m *meter) error {
 	if q.User == "" {
-		return errors.New("nobody is known to have submitted it")
+		return errors.New("the user who submitted it is not known")
 	}
 	left := map[string]*wire.LocalResource{}
 	c := &wire.ApplicationSubmissionContext{}
@@ -56,7 +56,7 @@ func (a *Asker) readFiles(ctx context.Context, q *rm.ReadJob, into *rm.JobRead, 
 	case heddle.Spark:
 		err = b.spark(into)
 	default:
-		err = errors.New("is of no framework whose submissions are read")
+		err = errors.New("submissions of its framework are not read")
 	}
 	return err
 }
@@ -108,10 +108,10 @@ func own(fs conf.FileSystem, u *wire.URL) error {
 		return fmt.Errorf("the cluster's file system is not HDFS (fs.defaultFS is %q): submissions are not read", fs.URL)
 	}
 	if u.GetScheme() != "hdfs" && (u.GetScheme() != "" || u.GetHost() != "") {
-		return fmt.Errorf("is at %.40s://%.100s, and only %s is read", u.GetScheme(), u.GetHost(), fs.URL)
+		return fmt.Errorf("is at %.40s://%.100s; files are read only from %s", u.GetScheme(), u.GetHost(), fs.URL)
 	}
 	if !strings.HasPrefix(u.GetFile(), "/") {
-		return fmt.Errorf("%.100q is no path", u.GetFile())
+		return fmt.Errorf("%.100q is not an absolute path", u.GetFile())
 	}
 	if u.GetHost() == "" {
 		return nil
@@ -127,7 +127,7 @@ func own(fs conf.FileSystem, u *wire.URL) error {
 	if same(authority) || strings.EqualFold(authority+":"+defaultPort, named) || slices.ContainsFunc(fs.NameNodes, same) {
 		return nil
 	}
-	return fmt.Errorf("is at hdfs://%.100s, and only %s is read", named, fs.URL)
+	return fmt.Errorf("is at hdfs://%.100s; files are read only from %s", named, fs.URL)
 }
 
 // defaultPort is the NameNodes' default port.

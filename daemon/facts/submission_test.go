@@ -132,10 +132,10 @@ func TestReadNothingElse(t *testing.T) {
 		{"no scheme", at("job.xml", "", "192.0.2.1", 22, "/x"), "ann", "is at ://192.0.2.1", false},
 		{"another host", at("job.xml", "hdfs", "192.0.2.1", 9000, "/x"), "ann", "is at hdfs://192.0.2.1:9000", false},
 		{"another port", at("job.xml", "hdfs", "127.0.0.1", 22, "/x"), "ann", "is at hdfs://127.0.0.1:22", false},
-		{"no path", at("job.xml", "hdfs", "127.0.0.1", 9000, "x"), "ann", "is no path", false},
+		{"no path", at("job.xml", "hdfs", "127.0.0.1", 9000, "x"), "ann", "is not an absolute path", false},
 		{"another user's", at("job.xml", "hdfs", "127.0.0.1", 9000, "/s/job.xml"), "eve", "permission denied", true},
 		{"not there", at("job.xml", "hdfs", "127.0.0.1", 9000, "/s/none"), "ann", "not exist", true},
-		{"of nobody", at("job.xml", "hdfs", "127.0.0.1", 9000, "/s/job.xml"), "", "nobody is known", false},
+		{"of nobody", at("job.xml", "hdfs", "127.0.0.1", 9000, "/s/job.xml"), "", "who submitted it is not known", false},
 		{"no such file named", at("job.jar", "hdfs", "127.0.0.1", 9000, "/s/job.xml"), "ann", "has no job.xml", false},
 		{"another text", at("job.xml", "hdfs", "127.0.0.1", 9000, "/etc/passwd"), "ann", "job.xml", true},
 	}
@@ -157,7 +157,7 @@ func TestReadNothingElse(t *testing.T) {
 	if !strings.Contains(got.Failed, "is not HDFS") {
 		t.Errorf("%+v", got)
 	}
-	if got = a.Read(context.Background(), &rm.ReadJob{User: "ann", Framework: heddle.Plain}); !strings.Contains(got.Failed, "no framework") {
+	if got = a.Read(context.Background(), &rm.ReadJob{User: "ann", Framework: heddle.Plain}); !strings.Contains(got.Failed, "of its framework are not read") {
 		t.Errorf("%+v", got)
 	}
 	if got = a.Read(context.Background(), &rm.ReadJob{User: "ann", Framework: heddle.Spark, Context: []byte{0xff}}); !strings.Contains(got.Failed, "the submission") {
@@ -238,7 +238,7 @@ func TestReadSpark(t *testing.T) {
 		{"no size", "spark.executor.memory=much", heddle.Demand{}, `spark.executor.memory: "much"`},
 		{"below nothing", "spark.executor.instances=-5", heddle.Demand{}, "spark.executor.instances"},
 		{"beyond numbers", "spark.executor.memory=9999999p", heddle.Demand{}, "spark.executor.memory"},
-		{"no room", "spark.executor.instances=2147483647", heddle.Demand{}, "nobody has room"},
+		{"no room", "spark.executor.instances=2147483647", heddle.Demand{}, "implausible: "},
 		{"not a number", "spark.executor.memoryOverheadFactor=NaN", heddle.Demand{}, "memoryOverheadFactor"},
 		{"a bomb", strings.Repeat("a=b\n", maxProperties), heddle.Demand{}, "more than 1048576 bytes"},
 	}

@@ -67,7 +67,7 @@ func (a *Asker) ask(ctx context.Context, q *rm.AskMaster, told *rm.MasterTold) {
 	case heddle.Spark:
 		err = t.spark(q, told)
 	default:
-		err = errors.New("is of no framework whose masters can be asked")
+		err = errors.New("belongs to a framework whose masters cannot be asked")
 	}
 	told.Requests, told.Bytes = t.requests, t.bytes
 	if err == nil {
@@ -76,7 +76,7 @@ func (a *Asker) ask(ctx context.Context, q *rm.AskMaster, told *rm.MasterTold) {
 	why := err.Error()
 	switch {
 	case ctx.Err() != nil:
-		why = "did not answer all in time"
+		why = "did not answer all requests in time"
 	case errors.As(err, new(*status)):
 	default: // one answer is malformed, so the others are not believed
 		told.Tasks, told.Executors, told.Stages, told.Heap = nil, nil, nil, rm.HeapNews{}
@@ -102,11 +102,11 @@ func (t *talk) get(path, query string, read func(io.Reader) error) error {
 			return err
 		}
 		if !proxy.Within(t.target, to) {
-			return fmt.Errorf("sends the caller to %.100q: it shows its pages to the address alone that yarn.resourcemanager.webapp.address resolves to on its node", to.Host)
+			return fmt.Errorf("redirects to %.100q: it shows its pages only to the address that yarn.resourcemanager.webapp.address resolves to on its node", to.Host)
 		}
 		where = to
 	}
-	return errors.New("redirects without end")
+	return errors.New("redirects too often")
 }
 
 func (t *talk) request(where *url.URL) (*http.Response, error) {
@@ -130,7 +130,7 @@ func redirect(resp *http.Response) (*url.URL, error) {
 	}
 	to, err := resp.Location()
 	if err != nil {
-		return nil, errors.New("redirects to nowhere")
+		return nil, errors.New("redirects without a valid location")
 	}
 	return to, nil
 }
@@ -145,10 +145,10 @@ func (t *talk) answer(resp *http.Response, path string, read func(io.Reader) err
 		return fmt.Errorf("answers %s with %.60q, not with JSON", path, resp.Header.Get("Content-Type"))
 	}
 	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
-		return fmt.Errorf("packs its answer (%.60q), which it was not asked to", packed)
+		return fmt.Errorf("compresses its answer (%.60q), which was not requested", packed)
 	}
 	if err := read(&limited{resp.Body, &t.meter}); err != nil {
-		return fmt.Errorf("answers %s with what cannot be read: %w", path, err)
+		return fmt.Errorf("gives an answer to %s that cannot be read: %w", path, err)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (o *Options) bounded(h http.Handler) http.Handler {
 			w.Header().Set("Connection", "close")
 			if !slices.Contains(o.Vital, r.URL.Path) {
 				w.Header().Set("Retry-After", "1")
-				http.Error(w, "too many connections from your address have requests; try again, or raise "+o.Key+" in heddle.yaml", http.StatusServiceUnavailable)
+				http.Error(w, "too many connections from your address are in use; try again, or raise "+o.Key+" in heddle.yaml", http.StatusServiceUnavailable)
 				return
 			}
 		}

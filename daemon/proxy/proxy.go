@@ -40,7 +40,7 @@ type Way struct {
 }
 
 // ErrTarget says that a master's address is one that the daemon does not connect to.
-var ErrTarget = errors.New("the proxy does not go to this address")
+var ErrTarget = errors.New("the proxy does not connect to this address")
 
 type loopbackKey struct{}
 

@@ -266,7 +266,7 @@ func (d *Daemon) run(ports []port) {
 	for _, p := range ports {
 		d.closing.Go(func() {
 			if err := p.serv(p.ln); err != nil {
-				d.log.Error("a port is closed", "port", p.name, "error", err)
+				d.log.Error("a port stopped serving", "port", p.name, "error", err)
 			}
 		})
 	}

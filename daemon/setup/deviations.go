@@ -13,10 +13,10 @@ func Deviations() []Deviation {
 	return []Deviation{
 		{
 			"yarn.resourcemanager.hostname", "0.0.0.0", "127.0.0.1",
-			"callers are taken at their word about who they are, so nobody but this machine is let near unless somebody says so",
+			"callers are not authenticated, so only this machine can connect unless configured otherwise",
 		},
 		{
-			"addresses others can reach, with hadoop.security.authentication=simple", "served", `an error unless heddle.yaml has insecure_open: "I understand"`,
+			"addresses that other machines can reach, with hadoop.security.authentication=simple", "served", `an error unless heddle.yaml has insecure_open: "I understand"`,
 			"whoever reaches the ports can run programs as any user",
 		},
 		{
@@ -28,15 +28,15 @@ func Deviations() []Deviation {
 			"temporary folders are emptied when the machine starts again",
 		},
 		{
-			"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", "1000, always", "1000; 100 where something waits, 2000 while the cluster is empty (beats in heddle.yaml)",
+			"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", "1000, always", "1000; 100 while requests wait, 2000 while the cluster is empty (beats in heddle.yaml)",
 			"an application that waits for a container waits for a heartbeat",
 		},
 		{
-			"yarn.resourcemanager.scheduler.class", "CapacityScheduler", "profile heddle where nothing is configured; the class that is named, or the scheduler that is configured, otherwise",
-			"who has configured no scheduler gets the mechanisms that gain together",
+			"yarn.resourcemanager.scheduler.class", "CapacityScheduler", "profile heddle if nothing is configured; otherwise the class that is named, or the scheduler that is configured",
+			"without a configured scheduler, the mechanisms that improve results together are the better default",
 		},
 		{
-			"yarn.scheduler.capacity.resource-calculator without a capacity-scheduler.xml", "DefaultResourceCalculator: memory alone", "DominantResourceCalculator: every resource",
+			"yarn.scheduler.capacity.resource-calculator without a capacity-scheduler.xml", "DefaultResourceCalculator: memory only", "DominantResourceCalculator: every resource",
 			"processors run out too",
 		},
 	}

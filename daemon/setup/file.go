@@ -141,7 +141,7 @@ func (f *file) check() error {
 		key  string
 		text string
 	}{
-		{f.InsecureOpen != "" && f.InsecureOpen != understood, "insecure_open", fmt.Sprintf("the only thing to say is %q", understood)},
+		{f.InsecureOpen != "" && f.InsecureOpen != understood, "insecure_open", fmt.Sprintf("the only value is %q", understood)},
 		{!interval(f.Beats.Fast, &f.Beats.fast), "beats.fast", badBeat},
 		{!interval(f.Beats.Normal, &f.Beats.normal), "beats.normal", badBeat},
 		{!interval(f.Beats.Idle, &f.Beats.idle), "beats.idle", badBeat},
@@ -156,7 +156,7 @@ func (f *file) check() error {
 		{none(f.Limits.Nodes), "limits.nodes_per_address", badCount},
 		{none(f.Limits.Apps), "limits.applications_per_user", badCount},
 		{!amount(f.Limits.Stored, &f.Limits.stored), "limits.stored_per_user", badBytes},
-		{!f.knownWatchdog(), "watchdog", fmt.Sprintf("wanted a time from %v on, or 0s for never", minWatchdog)},
+		{!f.knownWatchdog(), "watchdog", fmt.Sprintf("wanted a time of at least %v, or 0s for never", minWatchdog)},
 		{f.Logging.Level != "" && !f.knownLevel(), "log.level", "wanted debug, info, warn or error"},
 		{f.Logging.Format != "" && f.Logging.Format != "text" && f.Logging.Format != "json", "log.format", "wanted text or json"},
 	} {
@@ -170,7 +170,7 @@ func (f *file) check() error {
 	return nil
 }
 
-const badCount = "wanted how many, at least 1"
+const badCount = "wanted a number of at least 1"
 
 // none reports whether a number is given and below 1.
 func none(count *int) bool { return count != nil && *count < 1 }

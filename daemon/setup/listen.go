@@ -87,7 +87,7 @@ func (s *source) listen(c *daemon.Config) (open bool, err error) {
 		return false, err
 	}
 	if len(exposed) > 0 && s.file.InsecureOpen != understood {
-		return false, fmt.Errorf(`%s, where others can reach it, and callers are taken at their word about who they are: they could run programs as any user.
+		return false, fmt.Errorf(`%s, where other machines can reach it, and callers are not authenticated: they could run programs as any user.
 Listen on %s, or write insecure_open: %q into %s if everybody who can reach the ports may do so`,
 			strings.Join(exposed, "\n"), conf.Loopback, understood, s.fileHint())
 	}

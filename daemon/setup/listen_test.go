@@ -80,7 +80,7 @@ func TestOthersAreKeptOut(t *testing.T) {
 		flags Listen
 		want  string
 	}{
-		"everywhere": {site("yarn.resourcemanager.hostname=0.0.0.0"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: would listen on every address of this machine (0.0.0.0), where others"},
+		"everywhere": {site("yarn.resourcemanager.hostname=0.0.0.0"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: would listen on every address of this machine (0.0.0.0), where other machines"},
 		"bind-host":  {site("yarn.resourcemanager.bind-host=::"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.bind-host: would listen on every address of this machine (::)"},
 		"one port":   {site("yarn.resourcemanager.webapp.address=10.1.2.3:80"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.webapp.address: would listen on 10.1.2.3, where"},
 		"the file":   {map[string]string{FileName: "listen: {admin: '10.1.2.3:1'}"}, Listen{}, "DIR/heddle.yaml:1:17: listen.admin: would listen on 10.1.2.3"},

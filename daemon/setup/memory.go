@@ -76,22 +76,22 @@ func (s *source) memory(c *daemon.Config, room int64) error {
 	}
 	switch {
 	case m.Limit < leastMemory:
-		return s.file.errorOf("memory.limit", "%s is too little: a ResourceManager needs %d MiB", said.Limit, leastMemory>>20)
+		return s.file.errorOf("memory.limit", "%s is too little: a ResourceManager needs at least %d MiB", said.Limit, leastMemory>>20)
 	case m.Calls < leastCalls || m.Calls > m.Limit/2:
-		return s.file.errorOf("memory.calls", "%s does not do: at least %d MiB, and at most half of memory.limit, %d MiB", said.Calls, leastCalls>>20, m.Limit/2>>20)
+		return s.file.errorOf("memory.calls", "%s is out of range: wanted at least %d MiB, and at most half of memory.limit, %d MiB", said.Calls, leastCalls>>20, m.Limit/2>>20)
 	case m.PerAddress > m.Calls || m.PerAddress < leastCalls/8*3:
-		return s.file.errorOf("memory.per_address", "%s does not do: at least %d MiB, and at most what all calls may take up, memory.calls, %d MiB", said.PerAddress, leastCalls/8*3>>20, m.Calls>>20)
+		return s.file.errorOf("memory.per_address", "%s is out of range: wanted at least %d MiB, and at most memory.calls, the limit for all calls, %d MiB", said.PerAddress, leastCalls/8*3>>20, m.Calls>>20)
 	}
 	user := s.file.Limits.stored
 	stored := cmp.Or(said.stored, max(m.Limit/8, user)) // submissions are in memory, and in the pages of the store
 	per := cmp.Or(user, min(rm.DefaultStoredPer, stored/2))
 	switch {
 	case user > m.Limit/2:
-		return s.file.errorOf("limits.stored_per_user", "%s does not do: at most half of memory.limit, %d MiB", s.file.Limits.Stored, m.Limit/2>>20)
+		return s.file.errorOf("limits.stored_per_user", "%s is too much: wanted at most half of memory.limit, %d MiB", s.file.Limits.Stored, m.Limit/2>>20)
 	case stored < rm.MaxContext || stored > m.Limit/2:
-		return s.file.errorOf("memory.stored", "%s does not do: at least %d MiB, which is the longest submission, and at most half of memory.limit, %d MiB", said.Stored, rm.MaxContext>>20, m.Limit/2>>20)
+		return s.file.errorOf("memory.stored", "%s is out of range: wanted at least %d MiB, the size of the largest submission, and at most half of memory.limit, %d MiB", said.Stored, rm.MaxContext>>20, m.Limit/2>>20)
 	case per > stored:
-		return s.file.errorOf("limits.stored_per_user", "%s does not do: at most what all users may have, memory.stored, %d MiB", s.file.Limits.Stored, stored>>20)
+		return s.file.errorOf("limits.stored_per_user", "%s is too much: wanted at most memory.stored, the limit for all users, %d MiB", s.file.Limits.Stored, stored>>20)
 	}
 	c.Stored, c.StoredPer = int(stored), int(per)
 	if os.Getenv("GOMEMLIMIT") != "" {

@@ -82,7 +82,7 @@ func Load(o Options) (*Daemon, error) {
 	d.Config.ReadJobs, d.Config.AskNobody = d.Facts.Submissions, !d.Facts.Masters
 	var unknown []string
 	if d.Config.ProxyUsers, unknown = s.proxyUsers(); len(unknown) > 0 {
-		why = append(why, "no address is known of "+strings.Join(unknown, ", ")+": nobody may act for others from there (hadoop.proxyuser.*.hosts)")
+		why = append(why, "the addresses of these hosts are not known: "+strings.Join(unknown, ", ")+"; proxy users cannot act for others from there (hadoop.proxyuser.*.hosts)")
 	}
 	d.Remarks = append(s.remarks(), why...)
 	d.Refresh = func() (*rm.Scheduler, error) {
@@ -173,7 +173,7 @@ func (s *source) remarks() []string {
 	case s.File != "":
 		return []string{"configuration: " + s.File}
 	}
-	return []string{"no configuration: defaults hold; --conf or HADOOP_CONF_DIR names a Hadoop configuration folder"}
+	return []string{"no configuration: using defaults; --conf or HADOOP_CONF_DIR names a Hadoop configuration folder"}
 }
 
 // dataDir returns the absolute path of the store's folder.
@@ -189,7 +189,7 @@ func (s *source) dataDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no home folder to keep state in (%w); name a folder with --data", err)
+		return "", fmt.Errorf("there is no home directory to keep state in (%w); name a folder with --data", err)
 	}
 	return filepath.Join(home, ".local", "state", "heddle"), nil
 }

@@ -253,7 +253,7 @@ func TestWrongValues(t *testing.T) {
 		"deep nesting":       {file("set: " + strings.Repeat("[", 100)), "DIR/heddle.yaml:1:70: is nested more than 64 deep"},
 		"a type":             {file("set: x"), "DIR/heddle.yaml:1:6: got text; wanted a list"},
 		"a time":             {file("beats: {fast: soon}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
-		"a hasty watchdog":   {file("watchdog: 5s"), "DIR/heddle.yaml:1:11: watchdog: wanted a time from 10s on, or 0s for never"},
+		"a hasty watchdog":   {file("watchdog: 5s"), "DIR/heddle.yaml:1:11: watchdog: wanted a time of at least 10s, or 0s for never"},
 		"nanoseconds":        {file("beats: {fast: 100}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
 		"fast above normal":  {file("beats: {fast: 3s}"), "DIR/heddle.yaml:1:15: beats.fast: 3s is slower than the normal 1s"},
 		"idle below normal":  {file("beats: {idle: 500ms}"), "DIR/heddle.yaml:1:15: beats.idle: 500ms is faster than the normal 1s"},
@@ -263,19 +263,19 @@ func TestWrongValues(t *testing.T) {
 		"no mapping in it":   {file("beats: often"), "DIR/heddle.yaml:1:8: got text; wanted a mapping"},
 		"a fact":             {file("facts: {masters: often}"), "DIR/heddle.yaml:1:18: "},
 		"an amount":          {file("memory: {limit: 512}"), "DIR/heddle.yaml:1:17: memory.limit: wanted an amount such as 512MiB or 4GiB"},
-		"too little memory":  {file("memory: {limit: 1MiB}"), "DIR/heddle.yaml:1:17: memory.limit: 1MiB is too little: a ResourceManager needs 64 MiB"},
-		"calls above half":   {file("memory: {limit: 512MiB, calls: 300MiB}"), "memory.calls: 300MiB does not do: at least 16 MiB, and at most half of memory.limit, 256 MiB"},
-		"above all calls":    {file("memory: {limit: 512MiB, calls: 64MiB, per_address: 65MiB}"), "memory.per_address: 65MiB does not do: at least 6 MiB, and at most what all calls may take up, memory.calls, 64 MiB"},
-		"above the limit":    {file("memory: {limit: 512MiB, stored: 300MiB}"), "memory.stored: 300MiB does not do: at least 4 MiB, which is the longest submission, and at most half of memory.limit, 256 MiB"},
-		"above all stored":   {file("{memory: {limit: 512MiB, stored: 64MiB}, limits: {stored_per_user: 65MiB}}"), "limits.stored_per_user: 65MiB does not do: at most what all users may have, memory.stored, 64 MiB"},
-		"a user above half":  {file("{memory: {limit: 512MiB}, limits: {stored_per_user: 300MiB}}"), "limits.stored_per_user: 300MiB does not do: at most half of memory.limit, 256 MiB"},
-		"no calls":           {file("limits: {calls_per_address: 0}"), "limits.calls_per_address: wanted how many, at least 1"},
-		"no connections":     {file("limits: {connections_per_address: 0}"), "limits.connections_per_address: wanted how many, at least 1"},
-		"fewer readers":      {file("limits: {web_connections_per_address: -1}"), "limits.web_connections_per_address: wanted how many, at least 1"},
-		"fewer than none":    {file("limits: {nodes_per_address: -1}"), "limits.nodes_per_address: wanted how many, at least 1"},
+		"too little memory":  {file("memory: {limit: 1MiB}"), "DIR/heddle.yaml:1:17: memory.limit: 1MiB is too little: a ResourceManager needs at least 64 MiB"},
+		"calls above half":   {file("memory: {limit: 512MiB, calls: 300MiB}"), "memory.calls: 300MiB is out of range: wanted at least 16 MiB, and at most half of memory.limit, 256 MiB"},
+		"above all calls":    {file("memory: {limit: 512MiB, calls: 64MiB, per_address: 65MiB}"), "memory.per_address: 65MiB is out of range: wanted at least 6 MiB, and at most memory.calls, the limit for all calls, 64 MiB"},
+		"above the limit":    {file("memory: {limit: 512MiB, stored: 300MiB}"), "memory.stored: 300MiB is out of range: wanted at least 4 MiB, the size of the largest submission, and at most half of memory.limit, 256 MiB"},
+		"above all stored":   {file("{memory: {limit: 512MiB, stored: 64MiB}, limits: {stored_per_user: 65MiB}}"), "limits.stored_per_user: 65MiB is too much: wanted at most memory.stored, the limit for all users, 64 MiB"},
+		"a user above half":  {file("{memory: {limit: 512MiB}, limits: {stored_per_user: 300MiB}}"), "limits.stored_per_user: 300MiB is too much: wanted at most half of memory.limit, 256 MiB"},
+		"no calls":           {file("limits: {calls_per_address: 0}"), "limits.calls_per_address: wanted a number of at least 1"},
+		"no connections":     {file("limits: {connections_per_address: 0}"), "limits.connections_per_address: wanted a number of at least 1"},
+		"fewer readers":      {file("limits: {web_connections_per_address: -1}"), "limits.web_connections_per_address: wanted a number of at least 1"},
+		"fewer than none":    {file("limits: {nodes_per_address: -1}"), "limits.nodes_per_address: wanted a number of at least 1"},
 		"a level":            {file("log: {level: loud}"), "DIR/heddle.yaml:1:14: log.level: wanted debug, info, warn or error"},
 		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
-		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only thing to say is "I understand"`},
+		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only value is "I understand"`},
 		"too large":          {file(strings.Repeat("# a\n", maxFile/4) + "\n"), "DIR/heddle.yaml is larger than the 16384 bytes it may have"},
 		"a profile":          {file("profile: nowhere"), `DIR/heddle.yaml:1:10: profile: no profile "nowhere", neither built in nor a file; there are`},
 		"a change":           {file("set: [book=none, place.mop=any]"), `DIR/heddle.yaml:1:18: set[1]: place.mop: no kind "mop"`},
@@ -461,7 +461,7 @@ func TestProxyUsers(t *testing.T) {
 	if diff := cmp.Diff(want, d.Config.ProxyUsers, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Error(diff)
 	}
-	if got := strings.Join(d.Remarks, "\n"); !strings.Contains(got, "no address is known of no-such-host.invalid: nobody may act for others from there") {
+	if got := strings.Join(d.Remarks, "\n"); !strings.Contains(got, "the addresses of these hosts are not known: no-such-host.invalid; proxy users cannot act for others from there") {
 		t.Errorf("remarks:\n%s", got)
 	}
 	if !slices.ContainsFunc(d.Properties, func(p conf.Property) bool { return p.Name == "hadoop.proxyuser.hue.users" && p.Value == "ann" }) {

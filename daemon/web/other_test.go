@@ -54,7 +54,7 @@ func TestUnhealthy(t *testing.T) {
 		status int
 		text   string
 	}{
-		{daemon.Health{Unready: "the loop has been at one call for 7s", Refuses: "the disk is full"}, 503, "not ready: the loop has been at one call for 7s"},
+		{daemon.Health{Unready: "the loop has been busy with one call for 7s", Refuses: "the disk is full"}, 503, "not ready: the loop has been busy with one call for 7s"},
 		{daemon.Health{Refuses: "the disk is full"}, 200, "ready, but submissions are refused: the disk is full"},
 		{daemon.Health{}, 200, "ready"},
 	} {

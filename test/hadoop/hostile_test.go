@@ -38,10 +38,10 @@ func TestHostileMasters(t *testing.T) {
 	eventually(t, ctx, time.Minute, honest+" known", func() bool { return known(t, ctx, honest).Running == 2 })
 	t.Run("strangers", func(t *testing.T) {
 		for _, way := range []struct{ name, failed string }{
-			{"silent", "did not answer all in time"},
+			{"silent", "did not answer all requests in time"},
 			{"page", `with "text/html", not with JSON`},
-			{"endless", "more than 33554432 bytes|did not answer all in time"},
-			{"elsewhere", `sends the caller to "127.0.0.1:8088"`},
+			{"endless", "more than 33554432 bytes|did not answer all requests in time"},
+			{"elsewhere", `redirects to "127.0.0.1:8088"`},
 			{"lies", ""},
 		} {
 			t.Run(way.name, func(t *testing.T) {
