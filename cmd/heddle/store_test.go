@@ -63,8 +63,8 @@ func TestStore(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "copy")
 	wantSaid(t, exitDone, []string{copied + " is a copy of " + path}, "store", "backup", "--data", data, copied)
 	spoil(t, path, "application_1700000000000_0020")
-	wantSaid(t, exitFailed, []string{"damaged: page ", "it says it is page 0", "lost: apps: ", " of 50 were on damaged pages: from application_", "heddle store repair"}, "store", "check", "--data", data)
-	wantSaid(t, exitFailed, []string{"heddle store repair makes a whole one"}, "store", "backup", "--data", data, copied+"2")
+	wantSaid(t, exitFailed, []string{"damaged: page ", "its header says page 0", "lost: apps: ", " of 50 were on damaged pages: from application_", "heddle store repair"}, "store", "check", "--data", data)
+	wantSaid(t, exitFailed, []string{"heddle store repair makes a new store"}, "store", "backup", "--data", data, copied+"2")
 	out := wantSaid(t, exitDone, []string{`"key":"application_1700000000000_0001"`, `"lost":"`}, "store", "export", path)
 	if strings.Contains(out, "Context") {
 		t.Error("submissions are exported")
@@ -81,7 +81,7 @@ func TestStartOnDamagedStore(t *testing.T) {
 	spoil(t, path, "application_1700000000000_0020")
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
 	p.until("state: ")
-	wantSaid(t, exitFailed, []string{"another ResourceManager (process ", "which heddle store backup makes meanwhile"}, "store", "check", "--data", data)
+	wantSaid(t, exitFailed, []string{"another ResourceManager (process ", "heddle store backup makes one while it runs"}, "store", "check", "--data", data)
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d", code)
 	}

@@ -95,7 +95,7 @@ func encodeAll(tx *bbolt.Tx, changes []Change) ([][]byte, error) {
 				there = tx.Bucket(apps).Get([]byte(owner)) != nil
 			}
 			if !there {
-				return nil, fmt.Errorf("%s: there is no %s to keep it under", c.key, owner)
+				return nil, fmt.Errorf("%s: its application %s is not in the store", c.key, owner)
 			}
 		}
 		record, err := encode(c.key, c.value)
@@ -103,7 +103,7 @@ func encodeAll(tx *bbolt.Tx, changes []Change) ([][]byte, error) {
 			return nil, fmt.Errorf("%s: %w", c.key, err)
 		}
 		if len(record) > MaxRecord {
-			return nil, fmt.Errorf("%s: its record is %d bytes, more than the %d that one may have", c.key, len(record), MaxRecord)
+			return nil, fmt.Errorf("%s: its record has %d bytes; the limit is %d", c.key, len(record), MaxRecord)
 		}
 		out[i] = record
 	}

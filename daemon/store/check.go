@@ -152,7 +152,7 @@ func findMeta(file io.ReaderAt, size int64) (h header, both bool, err error) {
 			return h, false, nil
 		}
 	}
-	return header{}, false, unfit{errors.New("it is no store, or its first two pages are damaged")}
+	return header{}, false, unfit{errors.New("the file is not a store, or its first two pages are damaged")}
 }
 
 func readMeta(file io.ReaderAt, at int64) (header, bool) {
@@ -174,25 +174,25 @@ func readMeta(file io.ReaderAt, at int64) (header, bool) {
 // read returns a page with its overflow pages, and marks them as in use.
 func (c *checker) read(id uint64) ([]byte, error) {
 	if id < 2 || id >= c.pages {
-		return nil, fmt.Errorf("there are %d", c.pages)
+		return nil, fmt.Errorf("there are only %d pages", c.pages)
 	}
 	var head [pageHeader]byte
 	if _, err := c.file.ReadAt(head[:], int64(id)*c.pageSize); err != nil {
 		return nil, err
 	}
 	if got := order.Uint64(head[:]); got != id {
-		return nil, fmt.Errorf("it says it is page %d", got)
+		return nil, fmt.Errorf("its header says page %d", got)
 	}
 	run := uint64(order.Uint32(head[12:])) + 1
 	if run > c.pages-id {
-		return nil, fmt.Errorf("it goes on for %d pages, and there are %d", run, c.pages)
+		return nil, fmt.Errorf("it spans %d pages, but the file has %d", run, c.pages)
 	}
 	for i := id; i < id+run; i++ {
 		switch c.seen[i] {
 		case inUse:
-			return nil, fmt.Errorf("page %d belongs to two places", i)
+			return nil, fmt.Errorf("page %d is used twice", i)
 		case free: // the parent is right: see [checker.elements]
-			c.note(c.list, spot{}, fmt.Errorf("page %d is free and in use", i))
+			c.note(c.list, spot{}, fmt.Errorf("page %d is both free and in use", i))
 			c.unlist()
 		default:
 		}
@@ -224,7 +224,7 @@ func (c *checker) freelist(id uint64) error {
 	for i := range n {
 		f := order.Uint64(list[8*i:])
 		if f < 2 || f >= c.pages || c.seen[f] != unmet || i > 0 && f <= order.Uint64(list[8*(i-1):]) {
-			return fmt.Errorf("page %d is free and in use, out of order, or not there", f)
+			return fmt.Errorf("page %d of the free list is in use, out of order, or missing", f)
 		}
 		c.seen[f] = free
 	}
@@ -234,7 +234,7 @@ func (c *checker) freelist(id uint64) error {
 // page checks a page of a tree and all pages below it.
 func (c *checker) page(id uint64, at spot) {
 	if at.depth > maxDepth {
-		c.note(id, at, fmt.Errorf("%d pages are above it", at.depth))
+		c.note(id, at, fmt.Errorf("it is nested %d pages deep", at.depth))
 		return
 	}
 	b, err := c.read(id)
@@ -268,7 +268,7 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 	}
 	for i, e := range list {
 		if bytes.Compare(e.key, at.from) < 0 || at.to != nil && bytes.Compare(e.key, at.to) >= 0 { // of another page
-			wrong(fmt.Errorf("element %d is not between those of the page above", i))
+			wrong(fmt.Errorf("element %d is outside the key range of its parent page", i))
 			continue
 		}
 		below := at
@@ -295,7 +295,7 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 func parse(b []byte) (list []element, branch bool, first error) {
 	kind := order.Uint16(b[8:])
 	if kind != flagBranch && kind != flagLeaf {
-		return nil, false, fmt.Errorf("it is of kind %#x", kind)
+		return nil, false, fmt.Errorf("it has the unknown type %#x", kind)
 	}
 	wrong := func(format string, args ...any) {
 		if first == nil {
@@ -318,7 +318,7 @@ func parse(b []byte) (list []element, branch bool, first error) {
 			e.child = order.Uint64(at[8:])
 		}
 		if uint64(pos)+uint64(keyLen)+uint64(valueLen) > uint64(len(at)) {
-			wrong("element %d is outside of it", i)
+			wrong("element %d is outside the page", i)
 			continue
 		}
 		e.key, e.value = at[pos:pos+keyLen], at[pos+keyLen:pos+keyLen+valueLen]
@@ -350,7 +350,7 @@ func (c *checker) bucket(value []byte, id uint64, at spot) error {
 		return errors.New("a small bucket is cut off")
 	}
 	if at.depth >= maxDepth {
-		return errors.New("buckets are too deep in each other")
+		return errors.New("buckets are nested too deeply")
 	}
 	c.elements(value[bucketHeader:], id, at)
 	return nil

@@ -40,19 +40,19 @@ func TestStructure(t *testing.T) {
 		edit func(b []byte)
 		want string
 	}{
-		{"a page above itself", func(b []byte) { order.PutUint64(b[branch*4096+pageHeader+8:], branch) }, "belongs to two places"},
-		{"a page twice", func(b []byte) { copy(b[branch*4096+pageHeader+8:][:8], b[branch*4096+pageHeader+leafElement+8:]) }, "is not between those of the page above"},
+		{"a page above itself", func(b []byte) { order.PutUint64(b[branch*4096+pageHeader+8:], branch) }, "is used twice"},
+		{"a page twice", func(b []byte) { copy(b[branch*4096+pageHeader+8:][:8], b[branch*4096+pageHeader+leafElement+8:]) }, "is outside the key range of its parent page"},
 		{"a page that is not there", func(b []byte) { order.PutUint64(b[branch*4096+pageHeader+8:], 1<<40) }, "is damaged: there are"},
 		{"free and in use", func(b []byte) {
 			order.PutUint16(b[list*4096+10:], 1)
 			order.PutUint64(b[list*4096+pageHeader:], leaf)
-		}, "is free and in use"},
+		}, "is both free and in use"},
 		{"too many free", func(b []byte) { order.PutUint16(b[list*4096+10:], 60000) }, "no list of free pages"},
-		{"another number", func(b []byte) { order.PutUint64(b[leaf*4096:], leaf+1) }, "it says it is page"},
-		{"endless", func(b []byte) { order.PutUint32(b[leaf*4096+12:], 1<<31) }, "it goes on for"},
-		{"another kind", func(b []byte) { order.PutUint16(b[leaf*4096+8:], flagFreelist) }, "it is of kind 0x10"},
+		{"another number", func(b []byte) { order.PutUint64(b[leaf*4096:], leaf+1) }, "its header says page"},
+		{"endless", func(b []byte) { order.PutUint32(b[leaf*4096+12:], 1<<31) }, "it spans"},
+		{"another kind", func(b []byte) { order.PutUint16(b[leaf*4096+8:], flagFreelist) }, "it has the unknown type 0x10"},
 		{"too many elements", func(b []byte) { order.PutUint16(b[leaf*4096+10:], 60000) }, "no room for 60000 elements"},
-		{"outside", func(b []byte) { order.PutUint32(b[branch*4096+pageHeader:], 1<<30) }, "is outside of it"},
+		{"outside", func(b []byte) { order.PutUint32(b[branch*4096+pageHeader:], 1<<30) }, "is outside the page"},
 		{"out of order", func(b []byte) {
 			a, z := b[branch*4096+pageHeader:][:leafElement], b[branch*4096+pageHeader+leafElement:][:leafElement]
 			order.PutUint32(a, order.Uint32(z)+leafElement) // the first element's key is the second's

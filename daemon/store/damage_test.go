@@ -102,18 +102,18 @@ func TestBadRecords(t *testing.T) {
 		t.Errorf("kept runs %+v", state.Runs)
 	}
 	want := map[string]string{
-		"":                     "there are 5 records, and there were 2",
+		"":                     "there are 5 records, but there were 2",
 		"3:ann/1":              "the record is damaged",
-		"3:annie":              "its key is none",
-		"99:ann/1":             "its key is none",
-		"ann":                  "its key is none",
+		"3:annie":              "its key does not consist",
+		"99:ann/1":             "its key does not consist",
+		"ann":                  "its key does not consist",
 		app(0).String():        "the record is damaged",
 		attempt(2, 1).String(): "the record is damaged",
 		"amrm":                 "the record is damaged",
 		"application_x":        "is not an application id",
 		attempt(3, 1).String(): "its application is not in the store",
 		attempt(3, 2).String(): "its application is not in the store",
-		app(4).String():        "it is a record of application_1700000000000_0005",
+		app(4).String():        "the record belongs to application_1700000000000_0005",
 	}
 	for _, b := range state.Bad {
 		if text, ok := want[b.Key]; !ok || !strings.Contains(b.Reason, text) {
@@ -143,11 +143,11 @@ func TestRefused(t *testing.T) {
 		edit func(tx *bbolt.Tx) error
 		want string
 	}{
-		{"newer", set(keyFormat, "2"), "its format is 2, this program knows up to 1: start the newer Heddle"},
+		{"newer", set(keyFormat, "2"), "its format is 2, and this program supports up to 1: use the newer Heddle"},
 		{"no number", set(keyFormat, "one"), `its format is "one"`},
 		{"foreign", func(tx *bbolt.Tx) error { return tx.DeleteBucket(meta) }, "not a store of Heddle"},
 		{"bucket", func(tx *bbolt.Tx) error { return tx.DeleteBucket(attempts) }, "bucket attempts is missing"},
-		{"last epoch", func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyEpoch, maxEpoch) }, "as often as container numbers"},
+		{"last epoch", func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyEpoch, maxEpoch) }, "container IDs allow for at most"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

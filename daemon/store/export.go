@@ -117,7 +117,7 @@ func backup(path, to string) (*wreck, error) {
 func readWhole(path string) (*wreck, error) {
 	w, err := readWreck(path)
 	if err == nil && !w.Whole() {
-		err = errors.New("it is damaged: heddle store check says where, heddle store repair makes a whole one of it")
+		err = errors.New("it is damaged: heddle store check shows where, heddle store repair makes a new store of what is left")
 	}
 	return w, err
 }

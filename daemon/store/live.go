@@ -186,17 +186,17 @@ func ask(path, to string, patience time.Duration) (there bool, err error) {
 	in := bufio.NewReader(from)
 	line, err := in.ReadString('\n')
 	if err != nil {
-		return true, fmt.Errorf("the ResourceManager that uses it gave no copy: %w", err)
+		return true, fmt.Errorf("the ResourceManager that uses it did not send a copy: %w", err)
 	}
 	from.patience = patience
 	size, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
 	if err != nil {
-		return true, fmt.Errorf("the ResourceManager that uses it gave no copy: %s", strings.TrimSpace(line))
+		return true, fmt.Errorf("the ResourceManager that uses it did not send a copy: %s", strings.TrimSpace(line))
 	}
 	return true, newFile(to, func(f io.Writer) error {
 		_, err := io.CopyN(f, in, size)
 		if errors.Is(err, io.EOF) {
-			err = errors.New("the ResourceManager that uses it ended before all of it was copied")
+			err = errors.New("the ResourceManager that uses it ended before the copy was complete")
 		}
 		return err
 	})

@@ -101,7 +101,7 @@ func (s *State) loadMeta(tx *bbolt.Tx) error {
 	case err != nil || format < 1:
 		return fmt.Errorf("not a store of Heddle: its format is %q; name another file", text)
 	case format > Format:
-		return fmt.Errorf("its format is %d, this program knows up to %d: start the newer Heddle that wrote it", format, Format)
+		return fmt.Errorf("its format is %d, and this program supports up to %d: use the newer Heddle that wrote it", format, Format)
 	}
 	for _, name := range [][]byte{apps, attempts, tokens} {
 		if tx.Bucket(name) == nil {
@@ -118,7 +118,7 @@ func (s *State) loadMeta(tx *bbolt.Tx) error {
 		s.Epoch += epochJump + mathrand.Int64N(epochJump)
 	}
 	if s.Epoch < 1 || s.Epoch > maxEpoch {
-		return fmt.Errorf("it was opened %d times, and %d is as often as container numbers have room for: move the file away", s.Epoch, maxEpoch)
+		return fmt.Errorf("it was opened %d times, and container IDs allow for at most %d: move the file away to start with an empty store", s.Epoch, maxEpoch)
 	}
 	return get(b, keyCluster, &s.ClusterID)
 }
@@ -148,7 +148,7 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 				err = decode(key, record, &a)
 			}
 			if err == nil && a.ID != id {
-				err = fmt.Errorf("it is a record of %s", a.ID)
+				err = fmt.Errorf("the record belongs to %s", a.ID)
 			}
 			if err != nil {
 				s.bad(apps, key, id, err)
@@ -163,7 +163,7 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 				err = decode(key, record, &a)
 			}
 			if err == nil && a.ID != id {
-				err = fmt.Errorf("it is a record of %s", a.ID)
+				err = fmt.Errorf("the record belongs to %s", a.ID)
 			}
 			if err != nil {
 				s.bad(attempts, key, id.App, err)
@@ -254,7 +254,7 @@ func (s *State) missing(tx *bbolt.Tx) {
 			continue
 		}
 		if got != want {
-			s.bad([]byte(bucket), nil, ids.App{}, fmt.Errorf("there are %d records, and there were %d when it was last written", got, want))
+			s.bad([]byte(bucket), nil, ids.App{}, fmt.Errorf("there are %d records, but there were %d when the store was last written", got, want))
 		}
 	}
 }

@@ -37,7 +37,7 @@ func lockIfThere(path string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f, "end that one, or look at a copy, which heddle store backup makes meanwhile"); err != nil {
+	if err := flock(f, "end that one, or use a copy: heddle store backup makes one while it runs"); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

@@ -122,7 +122,7 @@ func read(path string) (*bbolt.DB, *State, error) {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	if !both {
-		state.bad(meta, nil, ids.App{}, errors.New("one of the two first pages is damaged: the last commit is missing unless the process ended while it wrote it"))
+		state.bad(meta, nil, ids.App{}, errors.New("one of the first two pages is damaged: the last commit is missing, unless the process ended while writing that page"))
 	}
 	return db, state, nil
 }

@@ -114,7 +114,7 @@ func parseRunKey(key []byte) (rm.RunKey, error) {
 	length, both, _ := strings.Cut(string(key), ":")
 	n, err := strconv.Atoi(length)
 	if err != nil || n < 0 || n >= len(both) || both[n] != '/' {
-		return rm.RunKey{}, errors.New("its key is none of a user and a name")
+		return rm.RunKey{}, errors.New("its key does not consist of a user and a name")
 	}
 	return rm.RunKey{User: both[:n], Name: both[n+1:]}, nil
 }
@@ -133,10 +133,10 @@ func body(key, record []byte) ([]byte, error) {
 	text, body, found := bytes.Cut(record, []byte{' '})
 	want, err := strconv.ParseUint(string(text), 16, 32)
 	if !found || err != nil || len(text) != sumDigits {
-		return nil, fmt.Errorf("%d bytes that do not begin with a checksum", len(record))
+		return nil, fmt.Errorf("the record has %d bytes and does not begin with a checksum", len(record))
 	}
 	if got := sum(key, body); uint64(got) != want {
-		return nil, fmt.Errorf("its checksum is %08x, of what is there %08x: the record is damaged", want, got)
+		return nil, fmt.Errorf("stated checksum %08x, actual checksum %08x: the record is damaged", want, got)
 	}
 	return body, nil
 }

@@ -124,7 +124,7 @@ func (s *Store) persist(batch []commit) (own []error, fits bool, err error) {
 		}
 		if s.last() != before {
 			// What ends a transaction is in the file, but may or may not be on disk.
-			return own, true, fmt.Errorf("the disk was full while a transaction was ended: %w", err)
+			return own, true, fmt.Errorf("the disk became full while a transaction was being committed: %w", err)
 		}
 		if len(batch) > 1 {
 			return nil, false, nil
@@ -135,7 +135,7 @@ func (s *Store) persist(batch []commit) (own []error, fits bool, err error) {
 		case <-s.failed:
 			return nil, true, s.Err()
 		case <-s.stop:
-			return nil, true, fmt.Errorf("it was closed before there was room for all that was to be written: %w", err)
+			return nil, true, fmt.Errorf("the store was closed before there was disk space for all changes: %w", err)
 		}
 	}
 }

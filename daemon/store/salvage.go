@@ -123,7 +123,7 @@ func salvage(file *os.File, size int64) (*wreck, error) {
 		}
 		first = w.Damage
 	}
-	return dig(file, size, unfit{errors.New("the pages that everything begins with are damaged")})
+	return dig(file, size, unfit{errors.New("the root pages are damaged")})
 }
 
 // take keeps a record.
@@ -188,7 +188,7 @@ func findRoots(file *os.File, size int64) (roots []header, both bool, err error)
 	// More pages than the file has mean damage; many more are nonsense.
 	for _, h := range roots {
 		if h.pages < 2 || h.pages > 1<<32 {
-			return nil, both, unfit{fmt.Errorf("it would have %d pages", h.pages)}
+			return nil, both, unfit{fmt.Errorf("its header says that it has %d pages", h.pages)}
 		}
 	}
 	return roots, both, nil
@@ -233,7 +233,7 @@ func (w *wreck) judge() error {
 func (w *wreck) format() error {
 	text := string(w.records[string(meta)][string(keyFormat)])
 	if n, err := strconv.Atoi(text); err == nil && n > Format {
-		return unfit{fmt.Errorf("its format is %d, this program knows up to %d: start the newer Heddle that wrote it", n, Format)}
+		return unfit{fmt.Errorf("its format is %d, and this program supports up to %d: use the newer Heddle that wrote it", n, Format)}
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func (w *wreck) decode(bucket, key string, record []byte) error {
 		a := &App{}
 		id, err := ids.ParseApp(key)
 		if err = cmp.Or(err, decode([]byte(key), record, a)); err == nil && a.ID != id {
-			err = fmt.Errorf("it is a record of %s", a.ID)
+			err = fmt.Errorf("the record belongs to %s", a.ID)
 		}
 		if err == nil {
 			w.apps[id] = a
@@ -255,7 +255,7 @@ func (w *wreck) decode(bucket, key string, record []byte) error {
 		t := &Attempt{}
 		id, err := ids.ParseAttempt(key)
 		if err = cmp.Or(err, decode([]byte(key), record, t)); err == nil && t.ID != id {
-			err = fmt.Errorf("it is a record of %s", t.ID)
+			err = fmt.Errorf("the record belongs to %s", t.ID)
 		}
 		if err == nil {
 			w.tries[id] = t
@@ -285,7 +285,7 @@ func (w *wreck) epoch() {
 		w.Epoch = max(w.Epoch, t.MasterID>>ids.EpochShift+1)
 	}
 	w.Epoch = min(w.Epoch+epochJump, maxEpoch-1)
-	w.lose(string(meta), string(keyEpoch), ids.App{}, "how often the store was opened is not known: it goes on with %d, so that no container's id comes again", w.Epoch)
+	w.lose(string(meta), string(keyEpoch), ids.App{}, "how often the store was opened is not known: counting continues at %d, so that no container ID is used twice", w.Epoch)
 }
 
 // missing reports how many records are lost about which nothing else is known.
@@ -441,11 +441,11 @@ func repair(path string) (*Report, error) {
 func (w *wreck) replace() error {
 	next := w.Path + ".new"
 	if err := errors.Join(w.write(next), sameOwner(w.Path, next)); err != nil {
-		return fmt.Errorf("what can be read of the damaged file cannot be written to a new one: %w", err)
+		return fmt.Errorf("the readable records of the damaged file cannot be written to a new file: %w", err)
 	}
 	kept, err := keep(w.Path)
 	if err != nil {
-		return fmt.Errorf("the damaged file cannot be kept under another name: %w", err)
+		return fmt.Errorf("the damaged file cannot be renamed: %w", err)
 	}
 	if err := os.Rename(next, w.Path); err != nil {
 		return err

@@ -270,7 +270,7 @@ func TestRepairOnly(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	must(t, os.WriteFile(path, bytes.Repeat([]byte("no store"), 10000), fileMode))
-	if _, err := Repair(path); err == nil || !strings.Contains(err.Error(), "it is no store") {
+	if _, err := Repair(path); err == nil || !strings.Contains(err.Error(), "the file is not a store") {
 		t.Error(err)
 	}
 }

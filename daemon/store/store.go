@@ -123,7 +123,7 @@ func (s *Store) Commit(done func(error), changes ...Change) {
 	s.queue = append(s.queue, c)
 	s.bytes += c.size
 	if len(s.queue) > MaxWaiting || s.bytes > MaxWaitingBytes {
-		s.fail(fmt.Errorf("%d commits with %d bytes wait for the disk, more than it may be behind (%d, %d)",
+		s.fail(fmt.Errorf("%d commits with %d bytes wait for the disk; the limits are %d and %d",
 			len(s.queue), s.bytes, MaxWaiting, MaxWaitingBytes))
 	}
 	s.wake.Signal()

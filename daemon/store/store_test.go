@@ -229,9 +229,9 @@ func TestErrorsOfOneCommit(t *testing.T) {
 		changes []Change
 		want    string
 	}{
-		{"too long", []Change{PutApp(App{ID: app(2)}), PutApp(big)}, "application_1700000000000_0001: its record is"},
-		{"no application", []Change{PutAttempt(Attempt{ID: attempt(3, 1)})}, "there is no application_1700000000000_0003"},
-		{"dropped before", []Change{PutApp(App{ID: app(4)}), DropApp(app(4)), PutAttempt(Attempt{ID: attempt(4, 1)})}, "there is no application_1700000000000_0004"},
+		{"too long", []Change{PutApp(App{ID: app(2)}), PutApp(big)}, "application_1700000000000_0001: its record has"},
+		{"no application", []Change{PutAttempt(Attempt{ID: attempt(3, 1)})}, "its application application_1700000000000_0003 is not in the store"},
+		{"dropped before", []Change{PutApp(App{ID: app(4)}), DropApp(app(4)), PutAttempt(Attempt{ID: attempt(4, 1)})}, "its application application_1700000000000_0004 is not in the store"},
 	}
 	// All in one batch, with a good one after each.
 	var wg sync.WaitGroup

@@ -52,7 +52,7 @@ func TestRefusedToOthers(t *testing.T) {
 				t.Errorf("%s as %s: %d %s", path, user, w.Code, w.Body)
 			}
 		}
-		for user, want := range map[string]string{"eve": "User eve does not have privilege to see this application " + proxied, "": "this application " + proxied + "; say who asks with ?user.name="} {
+		for user, want := range map[string]string{"eve": "User eve does not have privilege to see this application " + proxied, "": "this application " + proxied + "; name the user with ?user.name="} {
 			w := as(h, user, path)
 			var e rest.RemoteException
 			if err := rest.Parse(w.Body.Bytes(), "RemoteException", &e); err != nil || w.Code != http.StatusForbidden || e.Exception != "ForbiddenException" ||

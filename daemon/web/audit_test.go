@@ -40,7 +40,7 @@ func TestAudit(t *testing.T) {
 		{"priority refused", "PUT", base + "/priority" + as, `{"priority":3}`, "", func(f *fakeRM, _ *Options) { f.denies = true }, []string{ann + "Update Application Priority", "RESULT=FAILURE"}},
 		{"lifetime", "PUT", base + "/timeout" + as, `{"timeout":{"type":"LIFETIME","expiryTime":"2099-01-31T12:00:00.000+0000"}}`, "", nil, []string{ann + `Update Application Timeouts" TARGET=RMWebService RESULT=SUCCESS ` + app}},
 		{"lifetime refused", "PUT", base + "/timeout" + as, `{}`, "", nil, []string{ann + "Update Application Timeouts", "RESULT=FAILURE"}},
-		{"submission", "POST", restBase + "/apps" + as, `{}`, "", nil, []string{ann + `Submit Application Request" TARGET=RMWebService RESULT=FAILURE`, "not taken over REST"}},
+		{"submission", "POST", restBase + "/apps" + as, `{}`, "", nil, []string{ann + `Submit Application Request" TARGET=RMWebService RESULT=FAILURE`, "cannot be submitted over REST"}},
 		{"new id", "POST", restBase + "/apps/new-application" + as, ``, "", nil, nil},
 		{"look", "GET", base + "/state" + as, ``, "", nil, nil},
 		{"options", "OPTIONS", base + "/state" + as, ``, "", nil, nil},

@@ -73,7 +73,7 @@ func (s *site) secrets() func(key string) bool {
 		for text := range strings.FieldsFuncSeq(p.Value, func(c rune) bool { return c == ',' || unicode.IsSpace(c) }) {
 			more, err := regexp.Compile(text)
 			if err != nil {
-				s.Log.Warn("settings are not shown: "+sensitive+" is not understood", "part", text, "error", err)
+				s.Log.Warn("settings are not shown: "+sensitive+" is not a valid list of patterns", "part", text, "error", err)
 				return func(string) bool { return true }
 			}
 			all = append(all, more)

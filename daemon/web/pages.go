@@ -141,7 +141,7 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name 
 	}
 	var b bytes.Buffer
 	if err := p.by[name].ExecuteTemplate(&b, "layout.html", f); err != nil {
-		p.s.Log.Error("page", "page", name, "error", err)
+		p.s.Log.Error("a page cannot be shown", "page", name, "error", err)
 		http.Error(w, "the page cannot be shown; the log of the daemon says why", http.StatusInternalServerError)
 		return
 	}
@@ -235,15 +235,15 @@ type appPage struct {
 func (p appPage) Idle(starting bool) string {
 	switch {
 	case p.Why.ComingBack:
-		return "What it asks for waits until what ran before the ResourceManager started has come back."
+		return "Its requests wait until the ResourceManager has finished recovery."
 	case starting:
-		return "That is not known yet: what ran before the ResourceManager started is still coming back."
+		return "That is not known yet: the ResourceManager is still in recovery."
 	case p.App.State == rm.AppRunning:
 		return "Nothing: it has all it asked for."
 	case p.App.State == rm.AppAccepted:
 		return "Nothing: its master has a container and is starting, or has not registered yet."
 	}
-	return "Nothing: it is being stored or taken in."
+	return "Nothing: it is being stored or accepted."
 }
 
 // A refusal counts how often a reason was given so far, or nodes could not do what was wanted.

@@ -97,7 +97,7 @@ func (p *viewer) fetch(w http.ResponseWriter, r *http.Request, id ids.App, targe
 	for range maxRedirects {
 		resp, err := p.ask(r, where)
 		if err != nil {
-			p.s.Log.Debug("proxy", "app", id.String(), "target", where.Host, "error", err)
+			p.s.Log.Debug("a proxied request failed", "app", id.String(), "target", where.Host, "error", err)
 			http.Error(w, "the master of "+id.String()+" at "+where.Host+" cannot be reached: "+proxy.Reason(err), http.StatusBadGateway)
 			return
 		}

@@ -203,9 +203,9 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	h.Add("Vary", "Accept-Encoding")
 	kind := negotiate(r.Header.Values("Accept"), a.Shape != rest.Ours)
 	if kind == "" && status < http.StatusBadRequest {
-		text := "what is served here is application/json or application/xml; Accept wants neither"
+		text := "this path serves application/json or application/xml; Accept allows neither"
 		if a.Shape == rest.Ours {
-			text = "what is served here is application/json; Accept does not want it"
+			text = "this path serves application/json; Accept does not allow it"
 		}
 		http.Error(w, text, http.StatusNotAcceptable)
 		return

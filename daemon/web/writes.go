@@ -75,7 +75,7 @@ func (s *site) asUser(f changeFunc, r *http.Request) (int, rest.Answer, error) {
 		// sends comes from a page that should not send one.
 		return 0, rest.Answer{}, &oops{
 			status: http.StatusForbidden, class: webapp + "ForbiddenException",
-			message: "changes are not taken from browsers; use the yarn or heddle command, or curl",
+			message: "changes are not accepted from browsers; use the yarn or heddle command, or curl",
 		}
 	}
 	user := s.user(r)
@@ -271,7 +271,7 @@ func (s *site) newApplication(r *http.Request, who daemon.Actor) (int, rest.Answ
 func (s *site) submit(w http.ResponseWriter, r *http.Request) {
 	err := &oops{
 		status: http.StatusForbidden, class: webapp + "ForbiddenException",
-		message: "applications are not taken over REST; submit with the yarn command, spark-submit or a Java client, " +
+		message: "applications cannot be submitted over REST; submit with the yarn command, spark-submit or a Java client, " +
 			"which use yarn.resourcemanager.address",
 	}
 	s.audit(r, err)
