@@ -86,7 +86,7 @@ func TestFullDisk(t *testing.T) {
 		if p := w.app(other); p.State.Final() {
 			t.Errorf("the other one was found again as %s", p.State)
 		}
-		if n := bytes.Count(w.log.Bytes(), []byte("the store has no room")); n != 1 {
+		if n := bytes.Count(w.log.Bytes(), []byte("the store has no disk space")); n != 1 {
 			t.Errorf("%d lines say that the store has no room", n)
 		}
 	})

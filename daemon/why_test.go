@@ -50,7 +50,7 @@ func TestWhyReads(t *testing.T) {
 		},
 		{
 			"yarn-client", 1 << 20, 200, "SPARK", "app-limit",
-			[]string{"as many applications run as may (gate.am: ikayak.client). Spark applications that run in the cluster: 1 of at most 1, set by applications = 1. It is 6th of 6 that wait at gate.am: ikayak.client."},
+			[]string{"the limit of running applications is reached (gate.am: ikayak.client). Spark applications that run in the cluster: 1 of at most 1, set by applications = 1. It is 6th of 6 that wait at gate.am: ikayak.client."},
 			"Application is added to the scheduler and is not yet activated. 1 master", 1,
 		},
 		{

@@ -158,7 +158,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 	if was := a.earlier(q.Agent); was != nil {
 		if !was.back {
 			was.back = true
-			m.log(Warn, "two node agents say that they are of one node: the one that came later is heeded", "node", n.id)
+			m.log(Warn, "two node agents claim the same node: the later one is used", "node", n.id)
 		}
 		m.answer(q.Call, nil, &Replaced{n.id})
 		return
@@ -236,7 +236,7 @@ func (m *Machine) agentFailed(a *agent, failed []AgentFailure) {
 	failed = failed[:min(len(failed), mostFailures)]
 	if len(failed) > 0 && !slices.EqualFunc(failed, a.failed, func(x, y AgentFailure) bool { return x.Container == y.Container }) {
 		m.counts.agents.Failed += uint64(len(failed))
-		m.log(Warn, "a node agent could not do what it was told", "node", a.node.id, "container", failed[0].Container, "why", Clip(failed[0].Text, mostSpoken), "containers", len(failed))
+		m.log(Warn, "a node agent could not carry out its instructions", "node", a.node.id, "container", failed[0].Container, "why", Clip(failed[0].Text, mostSpoken), "containers", len(failed))
 	}
 	a.failed = slices.Clone(failed)
 	for _, f := range failed {
@@ -259,7 +259,7 @@ func (m *Machine) unable(a *agent, f AgentFailure) {
 	m.wants(a.node)
 	m.step(heddle.Unable{Container: c.cid, What: lacks})
 	if more := lacks & a.failing &^ a.lacks; more != 0 {
-		m.log(Warn, "a node agent cannot do what it said it could", "node", a.node.id, "cannot", more.String())
+		m.log(Warn, "a node agent lacks a capability that it reported", "node", a.node.id, "cannot", more.String())
 		a.lacks |= more
 		a.can &^= more
 		m.able(a.node)

@@ -285,7 +285,7 @@ func TestTwoAgentsOfOneNode(t *testing.T) {
 		}
 		_, err := answered[*AgentWish](w, a.call)
 		_, ok := errors.AsType[*Replaced](err)
-		if err != nil && (!ok || !strings.Contains(err.Error(), "another node agent says that it is of "+a.node.String())) {
+		if err != nil && (!ok || !strings.Contains(err.Error(), "another node agent that started later also claims node "+a.node.String())) {
 			t.Fatal(err)
 		}
 		return ok

@@ -141,7 +141,7 @@ func (m *Machine) launchDone(q *Started) {
 		return
 	}
 	if q.Failed != "" && (t.registered() || t.master.running()) { // only the answer was lost
-		m.log(Warn, "a master runs whose start was reported as failed", "attempt", t.id, "error", q.Failed)
+		m.log(Warn, "a master is running although its start was reported as failed", "attempt", t.id, "error", q.Failed)
 	} else if q.Failed != "" {
 		m.failAttempt(t, exitInvalid, text("Error launching %s. Got exception: %s", t.id, q.Failed))
 		return
@@ -202,7 +202,7 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	m.hush(a)
 	if t.heap > 0 && began && t.byItself() {
 		m.remember(a, func(r *heddle.LastRun) { r.TooSmall = max(r.TooSmall, t.heap) })
-		t.diag = Clip(text("%s\nIts Java heap had been cut to %d MiB; the next master has what was asked for.", t.diag, t.heap), maxDiagnostics)
+		t.diag = Clip(text("%s\nIts Java heap had been cut to %d MiB; the next master gets its full size.", t.diag, t.heap), maxDiagnostics)
 	}
 	m.log(Warn, "attempt failed", "attempt", t.id, "status", status, "diagnostics", t.diag)
 	if a.state.isOver() {

@@ -195,7 +195,7 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 		wanted := d.limit
 		d.expected, d.limit, d.at, d.by = false, size, m.now, ""
 		m.counts.updates.Refused++
-		m.log(Warn, "a node does not take another size for a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
+		m.log(Warn, "a node refused to change the size of a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
 		m.step(heddle.Refused{Container: c.cid, Has: size})
 		m.stale(c.attempt.app)
 		if c.node.refused++; c.node.refused > 1 { // a single refusal may be the container's own doing: perhaps it is not ready yet

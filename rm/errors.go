@@ -28,7 +28,7 @@ type Denied struct{ User, Do, What string }
 
 // Error says who may not do what.
 func (e *Denied) Error() string {
-	return text("user %s may not %s %s: access lists are on (yarn.acl.enable), and none that is asked names the user", e.User, e.Do, e.What)
+	return text("user %s may not %s %s: access lists are enabled (yarn.acl.enable), and none of those that apply names the user", e.User, e.Do, e.What)
 }
 
 // A Replaced says that an agent is ignored because a newer agent of its node was heard from.
@@ -36,7 +36,7 @@ type Replaced struct{ Node ids.Node }
 
 // Error says what is wrong and what would be right.
 func (e *Replaced) Error() string {
-	return text("another node agent says that it is of %s, came later and goes on: end one of them, or give it the name and the certificate of its own node", e.Node)
+	return text("another node agent that started later also claims node %s: stop one of them, or give it the name and the certificate of its own node", e.Node)
 }
 
 // An Invalid says what is wrong with a request. Class is the Java exception that its sender understands.

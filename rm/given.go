@@ -75,7 +75,7 @@ func (g *given) holds(seq int32, user string, now heddle.Time) bool {
 // newID gives a user an id.
 func (m *Machine) newID(q *NewApp) (any, error) {
 	if len(q.User) > MaxName {
-		return nil, invalid(classYarn, "the name of the user has %d bytes; at most %d are taken", len(q.User), MaxName)
+		return nil, invalid(classYarn, "the user name has %d bytes; at most %d are allowed", len(q.User), MaxName)
 	}
 	m.seq++
 	m.given.add(m.seq, q.User, m.now)
@@ -89,5 +89,5 @@ func (m *Machine) mayUse(id ids.App, user string) error {
 	if earlier || id.Cluster == m.began && m.given.holds(id.Seq, user, m.now) {
 		return nil
 	}
-	return invalid(classYarn, "%s is no id that was given to user %s and not used; ask for one with getNewApplication", id, user)
+	return invalid(classYarn, "%s is not an unused id that was given to user %s; ask for one with getNewApplication", id, user)
 }

@@ -20,7 +20,7 @@ func (w *world) submits(user string, id ids.App) error {
 func TestIDsOfOthers(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id := w.idFor("ann")
-	if err := w.submits("bob", id); err == nil || !strings.Contains(err.Error(), "is no id that was given to user bob") {
+	if err := w.submits("bob", id); err == nil || !strings.Contains(err.Error(), "is not an unused id that was given to user bob") {
 		t.Errorf("bob submits with an id of ann's: %v", err)
 	}
 	if err := w.submits("ann", id); err != nil {

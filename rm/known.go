@@ -121,7 +121,7 @@ func (k *Known) Text(w Words) string {
 	if k.Done > 0 {
 		s := number(int64(k.Done), "task") + " ended well"
 		if k.Measured > 0 {
-			s += text(", what %d of them used is known", k.Measured)
+			s += text(", and the usage of %d of them is known", k.Measured)
 		}
 		parts = append(parts, s)
 	}

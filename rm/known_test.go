@@ -31,7 +31,7 @@ func TestKnownInWords(t *testing.T) {
 		{&Known{Age: -1, HeapAge: -1, Failed: "no"}, "nothing yet"},
 		{&Known{Age: 5, HeapAge: -1}, "no task runs (5 ms ago)"},
 		{&Known{Age: 5, HeapAge: -1, Running: 1, Progress: 40, Done: 1}, "1 task runs, 40 % done on average; 1 task ended well (5 ms ago)"},
-		{&Known{Age: 5, HeapAge: 7, Done: 9, Measured: 8, Heap: 24}, "9 tasks ended well, what 8 of them used is known (5 ms ago); its heap holds 24 MiB (7 ms ago)"},
+		{&Known{Age: 5, HeapAge: 7, Done: 9, Measured: 8, Heap: 24}, "9 tasks ended well, and the usage of 8 of them is known (5 ms ago); its heap holds 24 MiB (7 ms ago)"},
 		{&Known{Age: 5, HeapAge: -1, Active: 2, Blocks: 30}, "2 tasks run in its executors, which store 30 MiB (5 ms ago)"},
 	} {
 		if got := x.from.Text(w); got != x.want {

@@ -48,12 +48,12 @@ func (m *Machine) tooMany(user string, s *Submission) error {
 	has := m.shares[user]
 	switch {
 	case m.cfg.AppsPer > 0 && has.apps >= m.cfg.AppsPer:
-		return invalid(classYarn, "%s is not taken in: %d applications of %s are not over, as many as a user may have (limits.applications_per_user in heddle.yaml)", s.ID, has.apps, user)
+		return invalid(classYarn, "%s is not accepted: %d applications of %s have not ended, the most a user may have (limits.applications_per_user in heddle.yaml)", s.ID, has.apps, user)
 	case m.cfg.StoredPer > 0 && has.bytes+s.size() > m.cfg.StoredPer:
-		return invalid(classYarn, "%s is not taken in: with its %d bytes the submissions of %s that are not over would have %d; a user may have %d (limits.stored_per_user in heddle.yaml)",
+		return invalid(classYarn, "%s is not accepted: with its %d bytes the submissions of %s that have not ended would have %d; a user may have %d (limits.stored_per_user in heddle.yaml)",
 			s.ID, s.size(), user, has.bytes+s.size(), m.cfg.StoredPer)
 	case m.cfg.Stored > 0 && m.submitted+s.size() > m.cfg.Stored:
-		return invalid(classYarn, "%s is not taken in: with its %d bytes the submissions that are not over would have %d; those of all users may have %d (memory.stored in heddle.yaml)",
+		return invalid(classYarn, "%s is not accepted: with its %d bytes the submissions that have not ended would have %d; those of all users may have %d (memory.stored in heddle.yaml)",
 			s.ID, s.size(), m.submitted+s.size(), m.cfg.Stored)
 	}
 	return nil

@@ -300,9 +300,9 @@ func (m *Machine) commit(then func(), changes ...Change) {
 func (m *Machine) storeShort(why string) {
 	switch {
 	case why != "" && m.short == "":
-		m.log(Error, "the store has no room: submissions, moves and new priorities and lifetimes are refused, everything else goes on", "reason", why)
+		m.log(Error, "the store has no disk space: submissions, moves and changes of priorities and lifetimes are refused; everything else continues", "reason", why)
 	case why == "" && m.short != "":
-		m.log(Info, "the store has room again")
+		m.log(Info, "the store has disk space again")
 	}
 	m.short = why
 }
@@ -312,7 +312,7 @@ func (m *Machine) hasRoom(what string, id ids.App) error {
 	if m.short == "" {
 		return nil
 	}
-	return invalid(classYarn, "%s %s: %s; try again when there is room", id, what, m.short)
+	return invalid(classYarn, "%s %s: %s; try again when there is disk space", id, what, m.short)
 }
 
 func (m *Machine) stored(seq uint64) {

@@ -64,7 +64,7 @@ func nextID(id int32) int32 { return (id + 1) & 0x7fffffff }
 // allocate handles an allocate call of a master.
 func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	if len(q.Ask) > maxAskRows || len(q.Release) > maxAskRows {
-		return nil, invalid(classInvalidAsk, "%s asks for %d rows and gives back %d containers in one call; at most %d of each are taken", q.Who.Attempt, len(q.Ask), len(q.Release), maxAskRows)
+		return nil, invalid(classInvalidAsk, "%s asks for %d rows and releases %d containers in one call; at most %d of each are allowed", q.Who.Attempt, len(q.Ask), len(q.Release), maxAskRows)
 	}
 	t := m.liveAttempt(q.Who.Attempt)
 	switch {

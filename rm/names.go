@@ -70,7 +70,7 @@ func (m *Machine) tidy() {
 		return
 	}
 	if err := m.rebuild(m.sch); err != nil {
-		m.log(Error, "the scheduler cannot be built anew", "error", err)
+		m.log(Error, "the scheduler cannot be rebuilt", "error", err)
 	}
 	m.tidyAt = 2*m.numbers() + tidyAt
 }

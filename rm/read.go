@@ -35,7 +35,7 @@ func (m *Machine) read(a *app) {
 // expire continues without what could not be read in time.
 func (r *reading) expire(m *Machine) heddle.Time {
 	if r.app.reading == r {
-		m.log(Warn, "what the client left beside its submission was not read in time: the size of the job is not known", "app", r.app.ID)
+		m.log(Warn, "the files of a submission were not read in time: the size of the job is not known", "app", r.app.ID)
 		m.readDone(r.app)
 	}
 	return never

@@ -38,7 +38,7 @@ func (m *Machine) recover(list []Recovered) {
 	m.hold = heddle.Time(m.cfg.SchedulingWait)
 	if slices.ContainsFunc(alive, func(a *app) bool { _, there := m.queues[a.queue]; return !there }) {
 		if err := m.rebuild(m.sch); err != nil {
-			m.log(Error, "queues that were there before the start cannot be created", "error", err)
+			m.log(Error, "queues from before the restart cannot be created", "error", err)
 		}
 	}
 	for _, a := range alive {
@@ -106,7 +106,7 @@ func (m *Machine) resume(a *app) {
 	switch {
 	case t == nil || t.state.isOver(): // its next attempt begins when the wait is over, together with applications submitted meanwhile
 		if largest := m.largest(a.queue); !a.Master.Fits(largest) {
-			m.end(a, appFailed, Failed, text("Application %s cannot go on after the ResourceManager's start: %s", a.ID, m.tooLarge(a.Master, largest)))
+			m.end(a, appFailed, Failed, text("Application %s cannot continue after the ResourceManager's restart: %s", a.ID, m.tooLarge(a.Master, largest)))
 			return
 		}
 		if t == nil { // nothing of it is done

@@ -18,7 +18,7 @@ func (m *Machine) create(path string) error {
 		return nil
 	}
 	if len(m.queues) >= maxQueues {
-		return invalid(classYarn, "queue %s cannot be created: there are %d, the most there may be; yarn rmadmin -refreshQueues drops those nobody is in", path, len(m.queues))
+		return invalid(classYarn, "queue %s cannot be created: there are already %d queues, the maximum; yarn rmadmin -refreshQueues removes unused ones", path, len(m.queues))
 	}
 	all := []string{path}
 	for i := range m.sch.Queues {
@@ -39,7 +39,7 @@ func (m *Machine) create(path string) error {
 // container shrinks while there are applications, nothing changes.
 func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
 	if sch.Rebuild == nil {
-		return invalid(classYarn, "there are no queues but those that were configured; %s is none of them", strings.Join(more, ", "))
+		return invalid(classYarn, "only configured queues exist, and %s is not one of them", strings.Join(more, ", "))
 	}
 	leaves := map[string]bool{}
 	for _, q := range more {
@@ -62,10 +62,10 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	queues := sch.Numbers()
 	for a := range m.current() {
 		if !m.sch.Maximum.Fits(sch.Maximum) {
-			return invalid(classYarn, "the largest container cannot shrink, from %s to %s, while there are applications, %s among them", m.text(m.sch.Maximum), m.text(sch.Maximum), a.ID)
+			return invalid(classYarn, "the maximum container size cannot shrink from %s to %s while there are applications, such as %s", m.text(m.sch.Maximum), m.text(sch.Maximum), a.ID)
 		}
 		if q, ok := queues[a.queue]; !ok || !sch.Queues[q].Leaf {
-			return invalid(classYarn, "queue %s still has applications, %s among them; it must stay a leaf queue until they are over", a.queue, a.ID)
+			return invalid(classYarn, "queue %s still has applications, such as %s; it must stay a leaf queue until they have ended", a.queue, a.ID)
 		}
 	}
 	if m.Ready() {

@@ -76,7 +76,7 @@ func (m *Machine) submit(q *SubmitApp) {
 // newApp checks a submission and creates its application.
 func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 	s, id, user := &q.App, q.App.ID, q.Who.User
-	if err := m.hasRoom("is not taken in", id); err != nil {
+	if err := m.hasRoom("is not accepted", id); err != nil {
 		return nil, err
 	}
 	size, largest := s.Master, m.largest(q.Queue)
@@ -85,11 +85,11 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 	}
 	switch {
 	case q.Unwritten > maxUnwritten:
-		return nil, invalid(classRetry, "%s is not taken in: the disk is %d bytes behind; try again", id, q.Unwritten)
+		return nil, invalid(classRetry, "%s is not accepted: the disk is %d bytes behind; try again", id, q.Unwritten)
 	case s.Unmanaged:
 		return nil, invalid(classYarn, "%s has an unmanaged ApplicationMaster; only masters that run in containers are supported", id)
 	case len(user) > MaxName || len(q.Queue) > MaxName:
-		return nil, invalid(classYarn, "%s is of a user, or for a queue, whose name has more than %d bytes", id, MaxName)
+		return nil, invalid(classYarn, "the user or queue name of %s has more than %d bytes", id, MaxName)
 	case q.Wrong != "":
 		return nil, invalid(classInvalidAsk, "%s", q.Wrong)
 	case s.Label != "":

@@ -221,7 +221,7 @@ func letIn(k *sched.PendingAsk) bool {
 }
 
 // ComingBack is what clients read about an application that waits for its master during recovery.
-const ComingBack = "Waiting until what ran before the ResourceManager started has come back."
+const ComingBack = "Waiting until the ResourceManager has finished recovery."
 
 // pendingText returns what clients read while an application waits for its master. It returns notActive if
 // [Reports.WaitsFor] knows more.

@@ -62,7 +62,7 @@ func knownSentences(e *rm.Explanation) string {
 	}
 	line("Known since it was submitted", e.Job.Text(inFigures))
 	if e.Job != nil {
-		line("Known of the last ones of its user and name", e.Job.Last.Text(inFigures))
+		line("Known about earlier runs of this user and name", e.Job.Last.Text(inFigures))
 	}
 	line("Told by its master", e.Known.Text(inFigures))
 	if e.Known != nil {
@@ -236,25 +236,25 @@ func summary(r *rm.AppReport, e *rm.Explanation) string {
 		return "it is being stored, and waits for nothing else."
 	case "SUBMITTED":
 		if e.ComingBack {
-			return "it waits until what ran before the ResourceManager started has come back."
+			return "it waits until the ResourceManager has finished recovery."
 		}
-		return "it waits for the scheduler to take it in."
+		return "it waits for the scheduler to accept it."
 	case "ACCEPTED":
 		switch {
 		case waits:
 			return fmt.Sprintf("it was accepted %s ago and has no master yet.", since)
 		case e.ComingBack || r.Diagnostics == rm.ComingBack:
-			return fmt.Sprintf("it was accepted %s ago and waits until what ran before the ResourceManager started has come back.", since)
+			return fmt.Sprintf("it was accepted %s ago and waits until the ResourceManager has finished recovery.", since)
 		}
 		return fmt.Sprintf("nothing is pending. It was accepted %s ago; its master has a container and is starting, or has not registered yet.", since)
 	case "RUNNING":
 		switch {
 		case waits:
-			return fmt.Sprintf("it runs for %s and %s.", since, held)
+			return fmt.Sprintf("it has been running for %s and %s.", since, held)
 		case e.ComingBack:
-			return fmt.Sprintf("it runs for %s and %s. What it asks for waits until what ran before the ResourceManager started has come back.", since, held)
+			return fmt.Sprintf("it has been running for %s and %s. Its requests wait until the ResourceManager has finished recovery.", since, held)
 		}
-		return fmt.Sprintf("nothing is pending. It runs for %s and %s.", since, held)
+		return fmt.Sprintf("nothing is pending. It has been running for %s and %s.", since, held)
 	case "FINISHED", "FAILED", "KILLED":
 		text := "it ended as " + string(r.State)
 		if string(r.Final) != string(r.State) && r.Final != rm.Undefined {

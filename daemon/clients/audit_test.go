@@ -112,7 +112,7 @@ func TestAudit(t *testing.T) {
 		expect(method, "level=INFO msg=audit"+head+"SUCCESS"+x.rest)
 		f.err = &rm.Denied{User: "root", Do: "change", What: "it"}
 		_ = c.Call(t.Context(), method, x.req, &wire.GetQueueInfoResponse{})
-		expect(method+", refused", "level=WARN msg=audit"+head+`FAILURE DESCRIPTION="user root may not change it: access lists are on (yarn.acl.enable), and none that is asked names the user"`+x.rest)
+		expect(method+", refused", "level=WARN msg=audit"+head+`FAILURE DESCRIPTION="user root may not change it: access lists are enabled (yarn.acl.enable), and none of those that apply names the user"`+x.rest)
 	}
 	for _, method := range slices.Sorted(maps.Keys(Admin(f, o).Methods)) {
 		var req proto.Message = &wire.RefreshQueuesRequest{}

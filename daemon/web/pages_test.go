@@ -27,7 +27,7 @@ func TestPages(t *testing.T) {
 			"Refused so far: 9 × queue-limit · 7 × am-limit · 7 × no-room",
 			"<dt>At submission<dd>24 maps and 2 reduces, 1536 MiB of input, at most 24 containers of 1024 MiB, 1 vcores at once",
 			"<dt>Last time<dd>it asked for 4096 MiB, 4 vcores first; one of the last two wanted 24 containers at once, 24.0 GiB, 24 vcores together; its master&#39;s heap held 22 MiB with 24 maps",
-			"<dt>Master told<dd>3 tasks run, 40 % done on average; 10 tasks ended well, what 8 of them used is known (2 s ago); its heap holds 24 MiB (21 s ago)",
+			"<dt>Master told<dd>3 tasks run, 40 % done on average; 10 tasks ended well, and the usage of 8 of them is known (2 s ago); its heap holds 24 MiB (21 s ago)",
 			"<dt>Last call failed<dd>no answer within 4 s", "<dt>Not done<dd>because its nodes cannot: 12 × give a running container another part of busy processors · 1 × change the size of a running container",
 			"container_1700000000000_0001_01_000003<td>map", "1024 MiB, 1 vcores<td class=\"n\">768 MiB, 0.5 vcores", "not confirmed yet", ">suspended<", ">parked<", "counts as 2.5 vcores on busy processors", `href="/cluster/node/node1:8041"`, "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/",
 		},

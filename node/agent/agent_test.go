@@ -185,7 +185,7 @@ func TestDiskHangs(t *testing.T) {
 // the end of its lease. It asks again now and then.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const why = "another node agent says that it is of n:1"
+		const why = "another node agent that started later also claims node n:1"
 		f, c := newTree(), container(0)
 		var requests atomic.Int32
 		client := &http.Client{Transport: wire(func(*http.Request) (*http.Response, error) {
