@@ -111,7 +111,7 @@ func TestChangesOverRPC(t *testing.T) {
 	if _, err := open(t, "ada", "127.0.0.1:1", false).Kill(t.Context(), id); err == nil || !strings.Contains(err.Error(), "RPC to 127.0.0.1:1: ") || !strings.HasPrefix(err.Error(), "http://127.0.0.1:") {
 		t.Errorf("nobody at the client port: %v", err)
 	}
-	if _, err := open(t, "ada", "nonsense", false).Kill(t.Context(), id); err == nil || !strings.Contains(err.Error(), `"nonsense", which should read host:port`) {
+	if _, err := open(t, "ada", "nonsense", false).Kill(t.Context(), id); err == nil || !strings.Contains(err.Error(), `gives "nonsense" as its address for clients; want host:port`) {
 		t.Errorf("no address: %v", err)
 	}
 }

@@ -59,7 +59,7 @@ func New(o Options) (*Client, error) {
 	}
 	base, err := url.Parse(text)
 	if err != nil || base.Hostname() == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address of a ResourceManager; one reads http://host:8088", o.URL)
+		return nil, fmt.Errorf("%q is not the address of a ResourceManager; want one such as http://host:8088", o.URL)
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
 	base.RawQuery, base.Fragment = "", ""
@@ -96,7 +96,7 @@ func NotFound(err error) bool {
 }
 
 // ErrNotHeddle says that the ResourceManager is not Heddle, and does not have what was requested.
-var ErrNotHeddle = errors.New("only Heddle tells that, and this is another ResourceManager")
+var ErrNotHeddle = errors.New("only Heddle provides this, and this ResourceManager is not Heddle")
 
 // get requests a path below the base and reads the answer under root into out.
 func (c *Client) get(ctx context.Context, path string, query url.Values, root string, out any) error {
@@ -160,7 +160,7 @@ func (c *Client) unreachable(err error) error {
 // read reads the answer under root into out.
 func (c *Client) read(resp *http.Response, shown, root string, out any) error {
 	if kind := resp.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
-		return fmt.Errorf("%s answered with %q and not with JSON: it is no ResourceManager's web address", shown, kind)
+		return fmt.Errorf("%s answered with %q and not with JSON: it is not the web address of a ResourceManager", shown, kind)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {

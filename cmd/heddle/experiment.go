@@ -100,7 +100,7 @@ func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 func (e *experiment) checkQueues(f *simFlags, h *conf.Hadoop) error {
 	switch {
 	case f.oneQueue && f.conf != "":
-		return usagef("--one-queue is for runs without --conf, which says what queues there are")
+		return usagef("--one-queue is for runs without --conf, which defines the queues")
 	case f.oneQueue:
 		return nil
 	case f.conf == "" && !e.input.ownQueues(f.conf, f.oneQueue):
@@ -172,7 +172,7 @@ func (e *experiment) scale(load float64) error {
 	if err := to(in.workload, e.plan.Seeds[0]); err != nil {
 		return err
 	}
-	e.notes = append(e.notes, fmt.Sprintf("--load %g: the time between jobs is %.3g times what it was; as they came, they offered %.3g of the cluster's capacity",
+	e.notes = append(e.notes, fmt.Sprintf("--load %g: the time between jobs is multiplied by %.3g; unscaled, the jobs offered %.3g of the cluster's capacity",
 		load, factor, factor*load))
 	return nil
 }

@@ -55,7 +55,7 @@ func (a *app) readInput(path string, o workload.Options, seed uint64) (*input, e
 func (a *app) sayCut(cut []workload.Defect) {
 	for i, d := range cut {
 		if i == maxNotices {
-			say(a.err, fmt.Sprintf("%d more are cut off", len(cut)-i))
+			say(a.err, fmt.Sprintf("%d more files are cut off", len(cut)-i))
 			break
 		}
 		say(a.err, d.String())

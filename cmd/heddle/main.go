@@ -128,9 +128,9 @@ under the CapacityScheduler, the FairScheduler and others.`,
 	eachCommand(root, func(c *cobra.Command) { c.DisableFlagsInUseLine = true }) // their usage lines already name them
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	f := root.PersistentFlags()
-	f.BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is done and how long it takes")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on stderr but errors: no progress, no notes")
-	root.Flags().Bool("version", false, "print what heddle version prints")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "report on stderr what is done and how long it takes")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on stderr: no progress, no notes")
+	root.Flags().Bool("version", false, "print the version, like heddle version")
 	f.BoolVar(&a.noColor, "no-color", false, "no colours (so does NO_COLOR in the environment)")
 	return root
 }

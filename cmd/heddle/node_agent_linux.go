@@ -28,7 +28,7 @@ func (f *agentFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.parent, "parent", "",
 		"the control `GROUP` that holds those of the containers (default: heddle/<node>, or a scope of systemd)")
 	fs.StringVar(&f.run, "run", "",
-		"keep in `DIR` what it takes to undo changes (default: /run/heddle, or heddle in $XDG_RUNTIME_DIR)")
+		"keep in `DIR` what is needed to undo changes (default: /run/heddle, or heddle in $XDG_RUNTIME_DIR)")
 	must(cmd.MarkFlagRequired("node"))
 	must(cmd.MarkFlagDirname("run"))
 }
@@ -50,7 +50,7 @@ func newNodeAgent(a *app) *cobra.Command {
 	f, c, dirs, credentials := &agentFlags{}, agent.Config{}, []string{}, ""
 	cmd := &cobra.Command{
 		Use:   "agent --rm URL --node HOST:PORT --local-dirs DIR[,DIR] [flags]",
-		Short: "Do to the containers of a NodeManager what the ResourceManager wants",
+		Short: "Carry out the ResourceManager's instructions on a NodeManager's containers",
 		Long: `Run beside a NodeManager and do to its containers what the ResourceManager wants: park, weigh and freeze
 them. It asks the ResourceManager and listens nowhere. When it ends, however that is, every container has
 its defaults again. It logs on stderr what it does to whom.`,
@@ -89,7 +89,7 @@ its defaults again. It logs on stderr what it does to whom.`,
 	fs.StringVar(&credentials, "credentials", "", "the `DIR` that heddle node join has filled; without it nothing is encrypted")
 	fs.StringSliceVar(&dirs, "local-dirs", nil, "the NodeManager's yarn.nodemanager.local-dirs, `DIR,DIR`")
 	fs.StringVar(&c.NMWeb, "nm-web", "",
-		"web address of the NodeManager, a `URL`; without it, processes that it left behind go on")
+		"web address of the NodeManager, a `URL`; without it, processes that the NodeManager left behind keep running")
 	must(cmd.MarkFlagRequired("rm"))
 	must(cmd.MarkFlagRequired("local-dirs"))
 	must(cmd.MarkFlagDirname("credentials"))
@@ -123,7 +123,7 @@ func attend(runs *agent.Agent, g *groups.Groups, f *agentFlags, log *slog.Logger
 	if err != nil {
 		return failure{err}
 	}
-	log.Info("stopped: every container has its defaults")
+	log.Info("stopped: every container has its defaults again")
 	return nil
 }
 
@@ -131,7 +131,7 @@ func newNodeThaw(a *app) *cobra.Command {
 	f := &agentFlags{}
 	cmd := &cobra.Command{
 		Use:   "thaw --node HOST:PORT [flags]",
-		Short: "Give every container of a NodeManager its defaults, after an agent that was killed",
+		Short: "Restore the defaults of a NodeManager's containers after an agent was killed",
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			g, err := f.open(a.log)
@@ -139,7 +139,7 @@ func newNodeThaw(a *app) *cobra.Command {
 				return err
 			}
 			if !g.Known() {
-				a.note("no agent of %s has run here with this --parent and --run: there is nothing to give back", f.node)
+				a.note("no agent of %s has run here with this --parent and --run: there is nothing to restore", f.node)
 			}
 			if err := g.RestoreAll(); err != nil {
 				return failure{err}
@@ -155,7 +155,7 @@ func newNodeWarden(a *app) *cobra.Command {
 	f := &agentFlags{}
 	cmd := &cobra.Command{
 		Use:    "warden --node HOST:PORT [flags]",
-		Short:  "Wait for an agent's end, and give every container its defaults",
+		Short:  "Wait until an agent ends, then restore the defaults of every container",
 		Hidden: true,
 		Args:   exactly(),
 		RunE: func(*cobra.Command, []string) error {

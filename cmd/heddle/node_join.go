@@ -22,8 +22,8 @@ func newNodeToken(a *app) *cobra.Command {
 	var valid time.Duration
 	cmd := &cobra.Command{
 		Use:   "token [--node HOST:PORT] [--valid 1h] [flags]",
-		Short: "Print a token with which node agents join",
-		Long: `Print a token with which node agents join. It is made from the data folder of heddle rm, on the
+		Short: "Print a token for node agents to join with",
+		Long: `Print a token for node agents to join with. It is made from the data folder of heddle rm, on the
 ResourceManager's machine and as its user. Whoever has it can join as any node until it expires, or as
 the one that --node names.`,
 		Example: "  heddle node token --node n7.example.com:8041 --valid 10m",
@@ -47,8 +47,8 @@ the one that --node names.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&node, "node", "", "for this node alone, `HOST:PORT` of its NodeManager (default: for any)")
-	fs.DurationVar(&valid, "valid", time.Hour, "how long it is good for, 1m to 720h")
+	fs.StringVar(&node, "node", "", "only for this node, `HOST:PORT` of its NodeManager (default: for any node)")
+	fs.DurationVar(&valid, "valid", time.Hour, "how long it is valid, 1m to 720h")
 	fs.StringVar(&o.Data, "data", "", "state of heddle rm in `DIR` (default: as for heddle rm)")
 	fs.StringVar(&o.ConfDir, "conf", "", "configuration of heddle rm in `DIR` (default: $HADOOP_CONF_DIR)")
 	must(cmd.MarkFlagDirname("data"))
@@ -97,7 +97,7 @@ in a folder. The key is made here and never leaves it. The agent renews the cert
 	fs := cmd.Flags()
 	fs.StringVar(&address, "rm", "", "the ResourceManager's port for node agents, `URL` such as https://rm:8039")
 	fs.StringVar(&node, "node", "", "this node, `HOST:PORT` of its NodeManager as heddle node list shows it")
-	fs.StringVar(&token, "token", "", "what heddle node token printed, `T`; - reads it from stdin, where no list of processes shows it")
+	fs.StringVar(&token, "token", "", "what heddle node token printed, `T`; - reads it from stdin, so that no process list shows it")
 	fs.StringVar(&folder, "credentials", "", "keep key and certificate in `DIR`")
 	must(cmd.MarkFlagDirname("credentials"))
 	return cmd

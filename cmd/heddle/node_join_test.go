@@ -76,7 +76,7 @@ func TestNobodyJoinsOnLoopback(t *testing.T) {
 	p := start(t, "rm", "--data", data, "--listen", freePorts+",agents=:0")
 	said := p.until("state: ")
 	at := regexp.MustCompile(`node agents +(http://127\.0\.0\.1:\d+)`).FindStringSubmatch(said)
-	if at == nil || !strings.Contains(said, "nobody but this machine can reach it\n") {
+	if at == nil || !strings.Contains(said, "only this machine can reach it\n") {
 		t.Fatalf("it says\n%s", said)
 	}
 	resp, err := http.Post(at[1]+api.JoinPath, "application/json", strings.NewReader("{}"))

@@ -46,7 +46,7 @@ func loadProfiles(specs, set []string, how manner) (out []*policies.Profile, not
 		}
 		if other, twice := seen[p.Name]; twice {
 			if other == text {
-				return nil, nil, fmt.Errorf("profile %s stands twice", text)
+				return nil, nil, fmt.Errorf("profile %s is listed twice", text)
 			}
 			p.Name = text // two files of the same name in different folders
 		}

@@ -58,7 +58,7 @@ start finds them again. SIGHUP makes it read queues, limits and profile again.`,
 		RunE: func(*cobra.Command, []string) error { return a.manage(f) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.Profile, "profile", "", "schedule by `P`, a profile or a file of one (default: the scheduler that is configured, else heddle)")
+	fs.StringVar(&f.Profile, "profile", "", "scheduling profile `P`, built in or a file (default: the scheduler that is configured, else heddle)")
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
 	fs.StringArrayVar(&f.Sets, "set", nil, "a change of the profile, `slot.kind=policy`; may be repeated")
 	fs.StringVar(&f.Data, "data", "", "keep state in `DIR` (default: heddle in $XDG_STATE_HOME)")
@@ -66,8 +66,8 @@ start finds them again. SIGHUP makes it read queues, limits and profile again.`,
 	must(cmd.MarkFlagDirname("data"))
 	must(cmd.MarkFlagDirname("conf"))
 	fs.Var(&f.listen, "listen", "where to listen: a host for all ports, or "+oneOf(portNames)+" with =host:port or =:port; may be repeated")
-	choose(cmd, &f.level, "log-level", "", "what is logged to stderr (default info)")
-	choose(cmd, &f.format, "log-format", "", "how it is logged (default text)")
+	choose(cmd, &f.level, "log-level", "", "least severe level that is logged to stderr (default info)")
+	choose(cmd, &f.format, "log-format", "", "log format (default text)")
 	return cmd
 }
 
@@ -109,12 +109,12 @@ func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 	if !a.quiet && !f.json(d.Log) {
 		n := notice{setup: d, daemon: running, first: first && d.Config.Recovery, verbose: a.verbose}
 		if _, err := fmt.Fprint(a.out, plain.Lines(n.text())); err != nil {
-			log.Warn("nobody reads what a start says", "error", err)
+			log.Warn("the startup notice cannot be written", "error", err)
 		}
 	} else {
 		daemon.LogOff(log, d.Scheduler)
 		for _, same := range conf.Together(d.Notices, conf.Unsupported) {
-			log.Warn("off, though it is configured", "what", same[0].Text, "place", same[0].Place())
+			log.Warn("a configured feature is not supported and stays off", "what", same[0].Text, "place", same[0].Place())
 		}
 	}
 	return manageUntil(running, signals, log)
@@ -161,7 +161,7 @@ func refresh(d *serve.Daemon, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), refreshTime)
 	defer cancel()
 	if err := d.RM.RefreshQueues(ctx); err != nil {
-		log.Error("the configuration stays as it was", "error", err)
+		log.Error("the configuration cannot be reloaded and stays in effect unchanged", "error", err)
 	}
 }
 
@@ -177,7 +177,7 @@ func halt(d *serve.Daemon, log *slog.Logger) error {
 		log.Info("stopped")
 		return nil
 	case <-time.After(stopTime):
-		return failure{fmt.Errorf("the ResourceManager did not stop in %v and is ended as it is", stopTime)}
+		return failure{fmt.Errorf("the ResourceManager did not stop within %v and is terminated", stopTime)}
 	}
 }
 

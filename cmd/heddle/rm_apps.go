@@ -60,7 +60,7 @@ func newAppList(a *app) *cobra.Command {
 				case all || len(states.values) > 0:
 					a.note("no such applications")
 				default:
-					a.note("no such applications; --all shows those that are over too")
+					a.note("no such applications; --all shows those that have ended too")
 				}
 				return a.printApps(rows)
 			})
@@ -74,7 +74,7 @@ func newAppList(a *app) *cobra.Command {
 	f.Var(&users, "user", "of one of these users")
 	f.Var(&queues, "queue", "in one of these queues, by path")
 	f.Var(&types, "type", "of one of these types, such as MAPREDUCE or SPARK")
-	f.BoolVar(&all, "all", false, "also those that have ended")
+	f.BoolVar(&all, "all", false, "list those that have ended too")
 	f.Var(&limit, "limit", "the newest N")
 	f.Var(&before, "before", "with ids below this one, such as the first that was printed with --limit")
 	cmd.MarkFlagsMutuallyExclusive("all", "state")

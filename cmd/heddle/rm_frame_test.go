@@ -279,7 +279,7 @@ func TestTopWrapsTrouble(t *testing.T) {
 func TestTopStartsWithoutAnswer(t *testing.T) {
 	m := &topModel{look: look{width: 80, order: "memory"}, every: time.Millisecond}
 	_, cmd := m.Update(taken{nil, errors.New("no ResourceManager answers at\nhttp://x")})
-	if text := m.View().Content; !strings.HasPrefix(text, "no ResourceManager answers at http://x; it is asked again at ") || !strings.HasSuffix(text, "\nq quits") {
+	if text := m.View().Content; !strings.HasPrefix(text, "no ResourceManager answers at http://x; next attempt at ") || !strings.HasSuffix(text, "\nq quits") {
 		t.Errorf("%q", text)
 	}
 	if _, isAgain := cmd().(again); !isAgain {
@@ -294,7 +294,7 @@ func TestTopAsksAgainSoon(t *testing.T) {
 			m := &topModel{look: look{width: 80, order: "memory"}, every: c.every}
 			began := time.Now()
 			_, cmd := m.Update(taken{nil, errors.New("connection refused")})
-			want := "connection refused; it is asked again at " + began.Add(c.want).Format(time.TimeOnly) + "\nq quits"
+			want := "connection refused; next attempt at " + began.Add(c.want).Format(time.TimeOnly) + "\nq quits"
 			if text := m.View().Content; text != want {
 				t.Errorf("every %v: %q, want %q", c.every, text, want)
 			}

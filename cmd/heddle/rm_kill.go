@@ -76,9 +76,9 @@ func (k *killRow) sentence() string {
 	case k.Killed:
 		return k.ID + " is killed"
 	case k.State == k.Final:
-		return fmt.Sprintf("%s was over already: %s", k.ID, k.State)
+		return fmt.Sprintf("%s had already ended: %s", k.ID, k.State)
 	}
-	return fmt.Sprintf("%s was over already: %s, %s", k.ID, k.State, k.Final)
+	return fmt.Sprintf("%s had already ended: %s, %s", k.ID, k.State, k.Final)
 }
 
 // killAll kills applications, all at the same time, and waits until they are over. It calls done for each that is over
@@ -110,7 +110,7 @@ func killAll(ctx context.Context, c *client.Client, names []string, done func())
 		select {
 		case <-ctx.Done():
 			for _, k := range waiting {
-				err := fmt.Errorf("stopped while %s was ending; it has been told to", k.ID)
+				err := fmt.Errorf("stopped waiting for %s to end; the kill has been sent", k.ID)
 				k.Error = err.Error()
 				errs = append(errs, failure{err})
 			}

@@ -26,7 +26,7 @@ func newNodeList(a *app) *cobra.Command {
 	states := words{of: nodeStates, kind: "S,S"}
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
-		Short: "List nodes, also those that are gone",
+		Short: "List nodes, including those that are gone",
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
@@ -88,7 +88,7 @@ func newNodeContainers(a *app) *cobra.Command {
 	r := &remoteFlags{}
 	cmd := &cobra.Command{
 		Use:               "containers [flags] NODE",
-		Short:             "List the containers on a node and what is made of each; NODE is host:port",
+		Short:             "List the containers on a node with their states; NODE is host:port",
 		Args:              oneNode,
 		ValidArgsFunction: r.completeIDs(1, nodeIDs),
 		RunE: func(_ *cobra.Command, args []string) error {

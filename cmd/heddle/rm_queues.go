@@ -92,9 +92,9 @@ func oneQueue(rows []rm.QueueReport, name string) (*rm.QueueReport, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, missing{fmt.Errorf("there is no queue %q; heddle queue list shows those there are", name)}
+		return nil, missing{fmt.Errorf("there is no queue %q; heddle queue list shows the queues", name)}
 	case 1:
 		return found[0], nil
 	}
-	return nil, usagef("%q could be %s", name, strings.TrimSpace(oneOf(paths)))
+	return nil, usagef("%q is ambiguous: it could be %s", name, strings.TrimSpace(oneOf(paths)))
 }

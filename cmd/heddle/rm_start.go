@@ -65,11 +65,11 @@ func (n *notice) text() string {
 	_ = t.Flush() // writes to memory
 	switch {
 	case n.setup.Open:
-		b.WriteString("others can reach it, and whoever does can act as anybody: insecure_open says that this is meant\n")
+		b.WriteString("other machines can reach it, and whoever does can act as any user: insecure_open allows this\n")
 	case remote:
-		b.WriteString("nobody but this machine can reach it, except for node agents with a token or a certificate\n")
+		b.WriteString("only this machine can reach it, except for node agents with a token or a certificate\n")
 	default:
-		b.WriteString("nobody but this machine can reach it\n")
+		b.WriteString("only this machine can reach it\n")
 	}
 	for _, r := range n.setup.Remarks {
 		b.WriteString(r + "\n")
@@ -81,7 +81,7 @@ func (n *notice) text() string {
 	if n.setup.Config.Recovery {
 		b.WriteString("state: " + n.setup.DataDir + "\n")
 	} else {
-		b.WriteString("state: kept nowhere (yarn.resourcemanager.recovery.enabled is false)\n")
+		b.WriteString("state: not kept (yarn.resourcemanager.recovery.enabled is false)\n")
 	}
 	others := slices.DeleteFunc(slices.Clone(n.setup.Notices), func(x conf.Notice) bool { return x.Kind == conf.Unsupported })
 	if count := len(others); count > 0 && !n.verbose {
@@ -115,7 +115,7 @@ func (n *notice) details(b *strings.Builder) {
 		fmt.Fprintf(b, "configuration: %s\n", x)
 	}
 	for _, x := range n.setup.Deviations {
-		fmt.Fprintf(b, "not as YARN: %s is %s (YARN: %s): %s\n", x.Name, x.Ours, x.YARN, x.Why)
+		fmt.Fprintf(b, "differs from YARN: %s is %s (YARN: %s): %s\n", x.Name, x.Ours, x.YARN, x.Why)
 	}
 }
 

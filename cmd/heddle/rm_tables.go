@@ -67,7 +67,7 @@ func (a *app) printApps(rows []rm.AppReport) error {
 	}
 	err := a.print(t)
 	if masked > 0 {
-		a.note("of %s part is not shown: %s", plural(masked, "application"), whyMasked)
+		a.note("%s shown only in part: %s", plural(masked, "application"), whyMasked)
 	}
 	return err
 }
@@ -81,7 +81,7 @@ func ended(r *rm.AppReport) string {
 }
 
 // whyMasked says why something about an application is not shown, and what helps.
-const whyMasked = "access lists are on (yarn.acl.enable) and do not name you; HADOOP_USER_NAME says who asks"
+const whyMasked = "access lists are on (yarn.acl.enable) and do not name you; HADOOP_USER_NAME sets the user"
 
 // progressOf returns an application's progress, or "" if that is not reported.
 func progressOf(r *rm.AppReport) string {

@@ -155,7 +155,7 @@ func TestRunsAndStops(t *testing.T) {
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
 	said := p.until(`yarn.nodemanager.resourcemanager.connect.retry-interval.ms`)
 	for _, want := range []string{
-		"nobody but this machine can reach it", "profile heddle: no scheduler is configured", "state: " + data, "This is the first start",
+		"only this machine can reach it", "profile heddle: no scheduler is configured", "state: " + data, "This is the first start",
 		"<property><name>yarn.resourcemanager.hostname</name><value>127.0.0.1</value></property>",
 		"of NodeManagers, so that they come back at once after a restart,\n  <property><name>yarn.nodemanager.resourcemanager.connect.retry-interval.ms</name><value>1000</value></property>",
 	} {
@@ -163,7 +163,7 @@ func TestRunsAndStops(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, said)
 		}
 	}
-	if strings.Contains(said, "not as YARN") {
+	if strings.Contains(said, "differs from YARN") {
 		t.Errorf("deviations are listed without -v:\n%s", said)
 	}
 	web := regexp.MustCompile(`pages and REST +(http://\S+)`).FindStringSubmatch(said)
@@ -205,7 +205,7 @@ func TestRunsAndStops(t *testing.T) {
 	}
 
 	p = start(t, "rm", "-v", "--data", data, "--listen", freePorts, "--profile", "fair")
-	if said := p.until("not as YARN: yarn.resourcemanager.recovery.enabled"); strings.Contains(said, "first start") || !strings.Contains(said, "profile fair: named by --profile") {
+	if said := p.until("differs from YARN: yarn.resourcemanager.recovery.enabled"); strings.Contains(said, "first start") || !strings.Contains(said, "profile fair: named by --profile") {
 		t.Errorf("the second start says\n%s", said)
 	}
 	if code := p.end(syscall.SIGINT); code != exitDone {
@@ -330,7 +330,7 @@ func TestSiteProperties(t *testing.T) {
 	if got := n.site(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if text := n.text(); !strings.Contains(text, "others can reach it") || strings.Contains(text, "first start") || !strings.Contains(text, "http://[2001:db8::1]:9088") {
+	if text := n.text(); !strings.Contains(text, "other machines can reach it") || strings.Contains(text, "first start") || !strings.Contains(text, "http://[2001:db8::1]:9088") {
 		t.Errorf("%s", text)
 	}
 	host, _ := os.Hostname()

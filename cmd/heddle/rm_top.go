@@ -63,9 +63,9 @@ as with --once. Keys: the arrows scroll, r reverses the order, and a letter choo
 	r.add(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&once, "once", false, "print one frame and end")
-	f.BoolVar(&all, "all", false, "applications that are over too")
-	f.DurationVar(&every, "every", every, "how often to look, a `DURATION` such as 500ms")
-	choose(cmd, &order, "sort", "", "what comes first: "+strings.Join(orderNames(), ", "))
+	f.BoolVar(&all, "all", false, "show applications that have ended too")
+	f.DurationVar(&every, "every", every, "refresh interval, a `DURATION` such as 500ms")
+	choose(cmd, &order, "sort", "", "sort order: "+strings.Join(orderNames(), ", "))
 	return cmd
 }
 
@@ -160,7 +160,7 @@ func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		wait := m.every
 		if msg.err != nil {
 			wait = min(wait, askAgain)
-			m.trouble = fmt.Sprintf("%v; it is asked again at %s", msg.err, time.Now().Add(wait).Format(time.TimeOnly))
+			m.trouble = fmt.Sprintf("%v; next attempt at %s", msg.err, time.Now().Add(wait).Format(time.TimeOnly))
 		} else {
 			m.last, m.trouble = msg.snapshot, ""
 		}

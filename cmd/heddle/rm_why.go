@@ -16,7 +16,7 @@ func newWhy(a *app) *cobra.Command {
 	r := &remoteFlags{}
 	cmd := &cobra.Command{
 		Use:   "why [flags] ID",
-		Short: "Explain what an application waits for, and who holds it",
+		Short: "Explain what an application waits for, and who holds that",
 		Long: `Say what an application waits for: for each ask how many containers of which size, since when, the
 reason that holds for all nodes or for groups of them, which policy of the profile refuses and by which
 limit, which resource is short, the place in line, and who holds most of what is waited for. Then what is

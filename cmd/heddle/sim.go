@@ -98,7 +98,7 @@ func newCompare(a *app) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().Var((*list)(&f.profiles), "profiles", "profiles to compare: the table ends with the last against the best of the others, the page shows each against the first")
-	cmd.Flags().StringArrayVar(&more, "profile", nil, "one profile `P` more; may be repeated")
+	cmd.Flags().StringArrayVar(&more, "profile", nil, "another profile `P`; may be repeated")
 	must(cmd.RegisterFlagCompletionFunc("profiles", completeList(policies.Names(), cobra.ShellCompDirectiveDefault)))
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
 	f.add(cmd, 5)
@@ -114,14 +114,14 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	f.as = choice{value: asHeddle, of: []string{asHeddle, asStock}}
 	choose(cmd, &f.as, "as", "", "the ResourceManager that is simulated: heddle rm, or a stock one that runs the profile")
 	fl.BoolVar(&f.agent, agentAsIs, false, "simulate a node agent beside every NodeManager, which carries out and measures what heddle rm alone cannot")
-	fl.BoolVar(&f.idealAgent, agentIdeal, false, "simulate an ideal one, which does everything at once, as the papers assume")
+	fl.BoolVar(&f.idealAgent, agentIdeal, false, "simulate an ideal node agent, which does everything at once, as the papers assume")
 	cmd.MarkFlagsMutuallyExclusive(agentAsIs, agentIdeal)
 	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
 	fl.BoolVar(&f.oneQueue, "one-queue", false, "without --conf: run every job in the queue default, whatever queue it names")
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")
-	fl.Var(&f.cluster.racks, "racks", "racks they stand in (default: one for every 40 nodes)")
+	fl.Var(&f.cluster.racks, "racks", "racks for these nodes (default: one for every 40 nodes)")
 	fl.StringVar(&f.cluster.file, "cluster", "", "cluster of `FILE`: a scenario, or the load simulator's list of nodes (JSON)")
-	fl.Var(&f.cluster.node, "node", "memory and vcores of a node, where nothing else states them (default 8192MiB,8)")
+	fl.Var(&f.cluster.node, "node", "memory and vcores of a node, if nothing else states them (default 8192MiB,8)")
 	f.read.add(cmd)
 	fl.Var(&f.load, "load", "scale the time between jobs so that the work they offer is `F` of the cluster's capacity")
 	choose(cmd, &f.world, "world", "", "full: work takes the time it takes on a node; given: what the trace says (default: given if the trace states every duration, else full)")

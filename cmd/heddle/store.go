@@ -16,7 +16,7 @@ import (
 func newStore(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "store",
-		Short: "Check, copy and repair what a ResourceManager has stored",
+		Short: "Check, copy and repair the store of a ResourceManager",
 		Long: `Check, copy and repair the file in which a ResourceManager keeps what a restart must find again. Only backup
 works while it runs. For the others it must not be running: its nodes and applications go on meanwhile, and it
 finds them again.`,
@@ -47,7 +47,7 @@ func newStoreCheck(a *app) *cobra.Command {
 	var f storeFlags
 	cmd := &cobra.Command{
 		Use:   "check [FILE] [flags]",
-		Short: "Say what a store holds, and what of it is damaged",
+		Short: "Show what a store contains, and what is damaged",
 		Long: `Say how many records a store holds, which of its pages are damaged and which records are lost with
 them. It reads every record and changes nothing. The exit code is 1 where something is damaged.`,
 		Example: "  heddle store check --conf /etc/hadoop/conf\n  heddle store check rm.db.copy",
@@ -65,7 +65,7 @@ them. It reads every record and changes nothing. The exit code is 1 where someth
 				return wrote(err)
 			}
 			if !r.Whole() {
-				return failure{fmt.Errorf("%s is damaged; heddle store repair makes a whole one of what is left, and so does the next start of heddle rm, unless the file is cut off or its first two pages are damaged", path)}
+				return failure{fmt.Errorf("%s is damaged; heddle store repair makes a new store of what is left, and so does the next start of heddle rm, unless the file is cut off or its first two pages are damaged", path)}
 			}
 			return nil
 		},
@@ -78,7 +78,7 @@ func newStoreBackup(a *app) *cobra.Command {
 	var f storeFlags
 	cmd := &cobra.Command{
 		Use:   "backup TO [flags]",
-		Short: "Copy a store that is whole",
+		Short: "Copy an undamaged store",
 		Long: `Copy the store to a file that is not there yet, and that nobody else may read: there are secrets in it. Where a
 ResourceManager runs, it makes the copy, for whoever may look into its folder. A store that is damaged is not
 copied. To go back to a copy, stop the ResourceManager and put it in place of rm.db. Applications that were
@@ -122,7 +122,7 @@ and the submissions as their clients sent them. A record that cannot be read is 
 				return failure{err}
 			}
 			if !r.Whole() {
-				a.note("%s is damaged; heddle store check says where", path)
+				a.note("%s is damaged; heddle store check shows where", path)
 			}
 			return nil
 		},
@@ -135,7 +135,7 @@ func newStoreRepair(a *app) *cobra.Command {
 	var f storeFlags
 	cmd := &cobra.Command{
 		Use:   "repair [FILE] [flags]",
-		Short: "Make a whole store of what can be read of a damaged one",
+		Short: "Make a new store of what can be read of a damaged one",
 		Long: `Make a new store of all records that can be read of a damaged one, and put it in its place. The damaged file is
 kept beside it, with damaged-1 or a higher number in its name. What is lost is printed. A store that is whole
 stays as it is. A start of heddle rm does the same by itself, unless the file is cut off or both of its first
@@ -153,7 +153,7 @@ pages are damaged: then it is not sure which state was the last, and a copy may 
 			}
 			text := told(r)
 			if r.Kept != "" {
-				text += fmt.Sprintf("%s is a new store of that; the damaged file is %s\n", path, r.Kept)
+				text += fmt.Sprintf("%s is a new store of these records; the damaged file is %s\n", path, r.Kept)
 			}
 			_, err = io.WriteString(a.out, text)
 			return wrote(err)
@@ -171,7 +171,7 @@ func told(r *store.Report) string {
 		fmt.Fprintf(&b, "damaged: page %d: %s\n", d.Page, d.Reason)
 	}
 	if r.Older {
-		b.WriteString("damaged: what says which commit was the last; what is there may be the one before\n")
+		b.WriteString("damaged: the record of the last commit; the data may be that of the commit before\n")
 	}
 	for _, l := range r.Lost {
 		name := l.Bucket

@@ -69,7 +69,7 @@ func TestStore(t *testing.T) {
 	if strings.Contains(out, "Context") {
 		t.Error("submissions are exported")
 	}
-	wantSaid(t, exitDone, []string{"lost: attempts appattempt_", "is a new store of that; the damaged file is " + path + ".damaged-1"}, "store", "repair", path)
+	wantSaid(t, exitDone, []string{"lost: attempts appattempt_", "is a new store of these records; the damaged file is " + path + ".damaged-1"}, "store", "repair", path)
 	wantSaid(t, exitDone, []string{"nothing is damaged"}, "store", "check", path)
 	wantSaid(t, exitDone, []string{"50 applications"}, "store", "check", copied)
 	wantSaid(t, exitFailed, []string{"no such file"}, "store", "check", copied+"3")
