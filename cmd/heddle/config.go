@@ -27,14 +27,14 @@ func newCheck(a *app) *cobra.Command {
 		Use:   "check [-o table|json] FILE",
 		Short: "Show what a Hadoop configuration means to Heddle, and what is wrong with it",
 		Long: `Read capacity-scheduler.xml, fair-scheduler.xml, yarn-site.xml or mapred-site.xml, or the folder
-that holds them. A heddle.yaml in the folder is checked as heddle rm would, its profile and changes with it,
-but that hosts are not looked up. Where it is alone there, Hadoop's defaults are shown, as heddle rm takes
-them. Prints the queues as they are in effect,
-then what is unknown or without effect, and last what is configured but off under Heddle. Errors come with
+that holds them. A heddle.yaml in the folder is checked as heddle rm would check it, with its profile and
+changes, but host names are not looked up. If it is the only file there, Hadoop's defaults are shown, as
+heddle rm uses them. Prints the queues as they are in effect,
+then what is unknown or without effect, and last what is configured but off under Heddle. Errors have
 file and line.
 
-Exit codes: 0 where it can be used, whatever is off or heddle rm refuses to start with; 1 where the
-result could not be written; 2 where it has errors or cannot be read.`,
+Exit codes: 0 if the configuration can be used, even if something is off or heddle rm refuses to start with
+it; 1 if the result could not be written; 2 if the configuration has errors or cannot be read.`,
 		Example: "  heddle config check /etc/hadoop/conf\n  heddle config check capacity-scheduler.xml",
 		Args:    exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -95,8 +95,8 @@ func newExpSeeds() expSeeds {
 }
 
 func (f *expSeeds) add(fl *pflag.FlagSet) {
-	fl.Var(&f.least, "seeds", "runs of each arm, each with a seed of its own; fewer than 6 decide nothing")
-	fl.Var(&f.most, "most-seeds", "add seeds up to so many while a figure is undecided (with --seeds alone, none is added)")
+	fl.Var(&f.least, "seeds", "runs of each arm, each with its own seed; fewer than 6 decide nothing")
+	fl.Var(&f.most, "most-seeds", "add seeds, up to this number, while a figure is undecided (with --seeds alone, none are added)")
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed, `K`; the others follow")
 }
 
@@ -121,12 +121,12 @@ with an ideal node agent.
 A gain is reached from 0.8 to 1.5 of the published effect and exceeded above, a cost is reached up to 1.25
 of the published loss and exceeded where nothing is lost, a level is reached within 20 % of the published
 value, a shape if it holds. Seeds are added while a figure is undecided: while the 95 % interval of its
-median spans the threshold. What a null arm reaches too, with the mechanism switched off, is "null".
-What a bound shows that no schedule can reach is "unattainable". Figures of baselines ("set-up") and
+median spans the threshold. A figure that a null arm also reaches, with the mechanism switched off, is "null".
+A figure that no schedule can reach, as a bound shows, is "unattainable". Figures of baselines ("set-up") and
 times of our own code ("measured") are shown, not judged.
 
 NAME may also be profile, alone: the profile heddle beside fair and capacity, on workloads of many kinds and
-in every column, simulated as heddle rm without node agents and with them. What loses is printed first.`,
+in every column, simulated as heddle rm without node agents and with them. Losses are printed first.`,
 		Example: `  heddle exp run coupling
   heddle exp run profile
   heddle exp run all --seeds 10 -o json > figures.json
@@ -143,10 +143,10 @@ in every column, simulated as heddle rm without node agents and with them. What 
 				return a.runProfile(profile.Options{Seeds: exp.Seeds(f.seeds.first, f.seeds.least.n), Set: f.set, Clairvoyant: f.knows}, f.cases, f.output.value)
 			}
 			if len(f.set) > 0 || f.cases != "" || f.knows {
-				return usagef("--set, --cases and --clairvoyant are of exp run %s, alone", profileName)
+				return usagef("--set, --cases and --clairvoyant are only for exp run %s", profileName)
 			}
 			if slices.Contains(args, profileName) {
-				return usagef("exp run %s stands alone; run the experiments by themselves", profileName)
+				return usagef("exp run %s cannot be combined with experiments; run those separately", profileName)
 			}
 			list, err := experiments(args)
 			if err != nil {
@@ -174,9 +174,9 @@ in every column, simulated as heddle rm without node agents and with them. What 
 		},
 	}
 	f.seeds.add(cmd.Flags())
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "of profile: make `CHANGE` in the profile heddle; may be repeated")
-	cmd.Flags().StringVar(&f.cases, "cases", "", "of profile: only cases whose name contains `TEXT`")
-	cmd.Flags().BoolVar(&f.knows, "clairvoyant", false, "of profile: also run orders that know what jobs need, for what ordering could reach; takes about twice as long")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "with profile: make `CHANGE` in the profile heddle; may be repeated")
+	cmd.Flags().StringVar(&f.cases, "cases", "", "with profile: only cases whose name contains `TEXT`")
+	cmd.Flags().BoolVar(&f.knows, "clairvoyant", false, "with profile: also run orders that know what jobs need, for what ordering could reach; takes about twice as long")
 	choose(cmd, &f.output, "output", "o", "what to print")
 	return cmd
 }
@@ -188,8 +188,8 @@ func newExpShow(a *app) *cobra.Command {
 		Use:   "show [flags] NAME",
 		Short: "Print the work of an experiment, as a scenario",
 		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
-Where an experiment changes jobs beyond what a scenario can say, the comments say so. They also say how it is
-simulated, and list the arms' Hadoop settings, which --conf can give.`,
+If an experiment changes jobs beyond what a scenario can express, the comments say so. They also say how it is
+simulated, and list the arms' Hadoop settings, which --conf can provide.`,
 		Example:           `  heddle exp show dress-mixed-10 > mixed.yaml && heddle sim compare --as stock --ideal-agent --profiles capacity,dress mixed.yaml`,
 		Args:              exactly("one NAME"),
 		ValidArgsFunction: completeExperiments,

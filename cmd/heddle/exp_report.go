@@ -29,8 +29,8 @@ func newExpReport(a *app) *cobra.Command {
 		Short: "Run everything and write a page for each system, with plots",
 		Long: `Run the experiments of systems (all of them, if none is named): every arm and null arm with every seed,
 the mutations, the arms once more with each effect of the world switched off, and the sweeps. Write for each
-system SYSTEM.md, with its plots in plots/, and SYSTEM.json, the figures by seed that the tests hold the
-program to.`,
+system SYSTEM.md, with its plots in plots/, and SYSTEM.json, the figures by seed against which the tests
+check the program.`,
 		Example: `  heddle exp report
   heddle exp report --out /tmp/pages coupling dress`,
 		ValidArgs: catalogue.Names(),

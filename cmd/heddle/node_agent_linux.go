@@ -51,9 +51,9 @@ func newNodeAgent(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agent --rm URL --node HOST:PORT --local-dirs DIR[,DIR] [flags]",
 		Short: "Carry out the ResourceManager's instructions on a NodeManager's containers",
-		Long: `Run beside a NodeManager and do to its containers what the ResourceManager wants: park, weigh and freeze
-them. It asks the ResourceManager and listens nowhere. When it ends, however that is, every container has
-its defaults again. It logs on stderr what it does to whom.`,
+		Long: `Run beside a NodeManager and change its containers as the ResourceManager wants: park, weigh and freeze
+them. The agent connects to the ResourceManager and listens on no port. However it ends, every container
+gets its defaults back. It logs on stderr what it does to which container.`,
 		Example: `  heddle node agent --rm http://127.0.0.1:8039 --node 127.0.0.1:8041 --local-dirs /var/lib/hadoop/nm`,
 		Args:    exactly(),
 		RunE: func(*cobra.Command, []string) error {

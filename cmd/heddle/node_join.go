@@ -23,9 +23,9 @@ func newNodeToken(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token [--node HOST:PORT] [--valid 1h] [flags]",
 		Short: "Print a token for node agents to join with",
-		Long: `Print a token for node agents to join with. It is made from the data folder of heddle rm, on the
-ResourceManager's machine and as its user. Whoever has it can join as any node until it expires, or as
-the one that --node names.`,
+		Long: `Print a token for node agents to join with. The command reads the data folder of heddle rm, so it must
+run on the ResourceManager's machine and as its user. Whoever has the token can join as any node until it
+expires, or only as the node that --node names.`,
 		Example: "  heddle node token --node n7.example.com:8041 --valid 10m",
 		Args:    exactly(),
 		RunE: func(*cobra.Command, []string) error {
@@ -41,7 +41,7 @@ the one that --node names.`,
 			if err != nil {
 				return usageError{err}
 			}
-			a.note("the token is valid until %s; heddle node join takes it on the node", t.Expires.Format(time.RFC3339))
+			a.note("the token is valid until %s; use it with heddle node join on the node", t.Expires.Format(time.RFC3339))
 			_, err = fmt.Fprintln(a.out, t)
 			return wrote(err)
 		},
@@ -61,8 +61,8 @@ func newNodeJoin(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "join --rm URL --node HOST:PORT --token T --credentials DIR",
 		Short: "Get the certificate of this node's agent",
-		Long: `Get the certificate with which the node agent of this node speaks to the ResourceManager, and keep it
-in a folder. The key is made here and never leaves it. The agent renews the certificate itself.`,
+		Long: `Get the certificate with which the node agent of this node connects to the ResourceManager, and keep it
+in a folder. The key is created on this machine and never leaves it. The agent renews the certificate itself.`,
 		Example: "  heddle node join --rm https://rm:8039 --node n7:8041 --token - --credentials /etc/heddle/agent < token",
 		Args:    exactly(),
 		RunE: func(*cobra.Command, []string) error {

@@ -49,8 +49,8 @@ func newRM(a *app) *cobra.Command {
 		Use:   "rm [--profile P] [--data DIR] [--conf DIR] [flags]",
 		Short: "Run a ResourceManager",
 		Long: `Run a ResourceManager for unmodified Hadoop and Spark. It needs no configuration: without one it serves
-this machine alone, on YARN's ports. SIGTERM and Ctrl-C stop it. Applications go on running, and the next
-start finds them again. SIGHUP makes it read queues, limits and profile again.`,
+this machine alone, on YARN's ports. SIGTERM and Ctrl-C stop it. Applications keep running, and the next
+start finds them again. On SIGHUP it reloads queues, limits and profile.`,
 		Example: `  heddle rm
   heddle rm --conf /etc/hadoop/conf
   heddle rm --profile fair --set place.map=delay --listen web=:9088`,

@@ -31,8 +31,8 @@ func newKill(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill [flags] ID...",
 		Short: "Kill applications, and wait until they have ended",
-		Long: `Kill applications, and wait until they have ended. One that has ended already is left as it is, and is
-no error. Ctrl-C stops the waiting, not the kill.`,
+		Long: `Kill applications, and wait until they have ended. An application that has already ended is not an error.
+Ctrl-C stops the waiting, not the kill.`,
 		Args:              appIDs(0),
 		ValidArgsFunction: r.completeIDs(0, liveApps),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -17,10 +17,10 @@ func newWhy(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why [flags] ID",
 		Short: "Explain what an application waits for, and who holds that",
-		Long: `Say what an application waits for: for each ask how many containers of which size, since when, the
-reason that holds for all nodes or for groups of them, which policy of the profile refuses and by which
-limit, which resource is short, the place in line, and who holds most of what is waited for. Then what is
-known of it since its submission and from its master, how old that is, and what its nodes could not do.`,
+		Long: `Explain what an application waits for. For each request: how many containers of which size, since when, the
+reason for all nodes or for groups of them, which policy of the profile refuses and by which limit, which
+resource is short, the place in line, and who holds most of what the application waits for. Then what is
+known from its submission and from its master, how old that is, and what its nodes could not do.`,
 		Args:              appIDs(1),
 		ValidArgsFunction: r.completeIDs(1, liveApps),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -17,9 +17,9 @@ func newStore(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "store",
 		Short: "Check, copy and repair the store of a ResourceManager",
-		Long: `Check, copy and repair the file in which a ResourceManager keeps what a restart must find again. Only backup
-works while it runs. For the others it must not be running: its nodes and applications go on meanwhile, and it
-finds them again.`,
+		Long: `Check, copy and repair the file in which a ResourceManager keeps what it needs after a restart. Only backup works
+while it runs. For the other commands, stop it: its nodes and applications continue meanwhile, and it finds them
+again.`,
 	}, newStoreCheck(a), newStoreBackup(a), newStoreExport(a), newStoreRepair(a))
 }
 
@@ -48,8 +48,8 @@ func newStoreCheck(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE] [flags]",
 		Short: "Show what a store contains, and what is damaged",
-		Long: `Say how many records a store holds, which of its pages are damaged and which records are lost with
-them. It reads every record and changes nothing. The exit code is 1 where something is damaged.`,
+		Long: `Show how many records a store contains, which of its pages are damaged and which records are lost with
+them. It reads every record and changes nothing. The exit code is 1 if anything is damaged.`,
 		Example: "  heddle store check --conf /etc/hadoop/conf\n  heddle store check rm.db.copy",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -79,11 +79,11 @@ func newStoreBackup(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup TO [flags]",
 		Short: "Copy an undamaged store",
-		Long: `Copy the store to a file that is not there yet, and that nobody else may read: there are secrets in it. Where a
-ResourceManager runs, it makes the copy, for whoever may look into its folder. A store that is damaged is not
-copied. To go back to a copy, stop the ResourceManager and put it in place of rm.db. Applications that were
-submitted after it was made are then unknown. The copy is marked, so that the first start from it gives no
-container and no attempt a number that was given since.`,
+		Long: `Copy the store to a new file that no other user can read, because it contains secrets. A running ResourceManager
+makes the copy itself, for anyone who has access to its folder. A damaged store is not copied. To go back to a
+copy, stop the ResourceManager and put the copy in place of rm.db. Applications that were submitted after the
+copy was made are then unknown. The copy is marked, so that the first start from it gives containers and attempts
+no numbers that have been used since.`,
 		Example: "  heddle store backup /backup/rm.db",
 		Args:    exactly("TO"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -137,9 +137,9 @@ func newStoreRepair(a *app) *cobra.Command {
 		Use:   "repair [FILE] [flags]",
 		Short: "Make a new store of what can be read of a damaged one",
 		Long: `Make a new store of all records that can be read of a damaged one, and put it in its place. The damaged file is
-kept beside it, with damaged-1 or a higher number in its name. What is lost is printed. A store that is whole
-stays as it is. A start of heddle rm does the same by itself, unless the file is cut off or both of its first
-pages are damaged: then it is not sure which state was the last, and a copy may be better.`,
+kept beside it, with damaged-1 or a higher number in its name. What is lost is printed. An undamaged store
+stays as it is. heddle rm does the same when it starts, unless the file is cut off or both of its first pages
+are damaged: then it is not certain which state was the last, and a copy may be better.`,
 		Example: "  heddle store repair --data /var/lib/heddle",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

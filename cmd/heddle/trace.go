@@ -21,8 +21,8 @@ func newInspect(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] FILE",
 		Short: "Show what is in a trace: jobs, tasks, bytes, and what is missing",
-		Long: `Say what is in a trace or a scenario: its jobs, tasks, users, queues and bytes, what could not be
-read and why, what was missing and by which rule it was filled.`,
+		Long: `Show what is in a trace or a scenario: its jobs, tasks, users, queues and bytes, what could not be
+read and why, and what was missing and by which rule it was filled in.`,
 		Args: exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			in, err := a.readInput(args[0], read.options(), 1)
@@ -60,8 +60,8 @@ func newConvert(a *app) *cobra.Command {
 		Use:   "convert --to sls|swim [flags] FILE",
 		Short: "Write a trace in another format",
 		Long: `Write a trace or a scenario as a job list of Hadoop's Scheduler Load Simulator (sls) or as a SWIM
-sample (swim). What the format cannot hold is named on stderr; a job that it cannot hold at all is
-an error, and then nothing is written.`,
+sample (swim). What the format cannot represent is listed on stderr. A job that it cannot represent
+at all is an error, and then nothing is written.`,
 		Args: exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if to.value == "" {
