@@ -21,7 +21,7 @@ func (r *csReader) placement() *CapacityPlacement {
 		return p
 	default:
 		q := r.m[format]
-		r.bad(q, "%q is no format; expected legacy or json", q.raw)
+		r.bad(q, "%q is not a format; expected legacy or json", q.raw)
 	}
 	v, prop := r.value(csPrefix + "queue-mappings")
 	if prop == nil {
@@ -37,7 +37,7 @@ func (r *csReader) placement() *CapacityPlacement {
 		}
 		switch {
 		case len(parts) != 3 || parts[1] == "" || parts[2] == "":
-			r.bad(prop, "%q is no mapping; expected u:user:queue or g:group:queue", rule)
+			r.bad(prop, "%q is not a mapping; expected u:user:queue or g:group:queue", rule)
 		case parts[0] != "u" && parts[0] != "g":
 			r.bad(prop, "%q begins with %q; expected u for a user or g for a group", rule, parts[0])
 		default:
@@ -46,7 +46,7 @@ func (r *csReader) placement() *CapacityPlacement {
 				r.bad(prop, "%q: %s", rule, text)
 			}
 			if slices.Contains(strings.Split(m.path, "."), "%application") {
-				r.log.note(Unsupported, prop.file, prop.line, prop.name, "%q: the names of applications are not known; its applications go to root.default", rule)
+				r.log.note(Unsupported, prop.file, prop.line, prop.name, "%q: mappings by application name are not supported; its applications go to root.default", rule)
 			}
 			p.mappings = append(p.mappings, m)
 		}

@@ -89,11 +89,11 @@ func (r *csReader) absolute(v string, p *property) heddle.Resource {
 		return a
 	}
 	for _, name := range unknown {
-		r.log.note(Remark, p.file, p.line, p.name, "%s is no resource of this cluster and is passed over; it has %s", name, r.types.known())
+		r.log.note(Remark, p.file, p.line, p.name, "%s is not a resource of this cluster and is ignored; the cluster has %s", name, r.types.known())
 	}
 	if a[heddle.Memory] == 0 {
 		if !a.IsZero() {
-			r.log.note(Remark, p.file, p.line, p.name, "without memory the amounts count for nothing")
+			r.log.note(Remark, p.file, p.line, p.name, "without memory the amounts have no effect")
 		}
 		return heddle.Resource{}
 	}
@@ -125,7 +125,7 @@ func (r *csReader) limits(i int) {
 	}
 	q.MaxApplications = int(r.integer(r.key(i, "maximum-applications"), -1, -1))
 	if p := r.m[r.key(i, "maximum-applications")]; p != nil && q.MaxApplications == 0 {
-		r.log.note(Remark, p.file, p.line, p.name, "the queue takes no application; leave it out for the queue's part of the cluster's maximum")
+		r.log.note(Remark, p.file, p.line, p.name, "the queue accepts no applications; leave it out for the queue's share of the cluster's maximum")
 	}
 	q.DefaultPriority = int32(r.integer(r.key(i, "default-application-priority"), 0, 0))
 	r.checkWeights(i)
@@ -181,7 +181,7 @@ func (r *csReader) state(i int) {
 	case "STOPPED":
 		q.Stopped = true
 	default:
-		r.bad(p, "%q is no state; expected RUNNING or STOPPED", v)
+		r.bad(p, "%q is not a state; expected RUNNING or STOPPED", v)
 	}
 }
 

@@ -106,8 +106,8 @@ func (l *loader) daemon(ps *properties) *Daemon {
 	}
 	d.MaxCompleted = int(ps.integer(rmPrefix+"max-completed-applications", defaultMaxCompleted, 0))
 	d.ConnectRetries = int(ps.integer(rmPrefix+"nodemanager-connect-retries", defaultConnectRetries, 0))
-	d.IncludeFile = l.hostList(ps, d, "nodes.include-path", "without it every host may join; make the file (an empty one lets every host join)")
-	d.ExcludeFile = l.hostList(ps, d, "nodes.exclude-path", "without it the hosts that were to leave may join; make the file (an empty one excludes nobody)")
+	d.IncludeFile = l.hostList(ps, d, "nodes.include-path", "without it every host may join; create the file (an empty one lets every host join)")
+	d.ExcludeFile = l.hostList(ps, d, "nodes.exclude-path", "without it excluded hosts may join; create the file (an empty one excludes no host)")
 	d.Decommission = heddle.Span(ps.integer(rmPrefix+"nodemanager-graceful-decommission-timeout-secs", defaultDecommissionSeconds, -1)) * heddle.Second
 	d.Recovery = ps.flag(rmPrefix+"recovery.enabled", true)
 	d.WorkPreserving = ps.flag(rmPrefix+"work-preserving-recovery.enabled", true)
@@ -202,7 +202,7 @@ func (d *Daemon) readProxyUsers(ps *properties) {
 		*list = split(ps.text(key, ""))
 		for _, host := range *list {
 			if _, err := netip.ParsePrefix(host); what == "hosts" && strings.Contains(host, "/") && err != nil {
-				ps.bad(ps.m[key], "%q is no network; expected one as 10.0.0.0/8", host)
+				ps.bad(ps.m[key], "%q is not a network; expected a form such as 10.0.0.0/8", host)
 			}
 		}
 		if d.ProxyUsers == nil {
@@ -293,7 +293,7 @@ var refusals = []refusal{
 	{
 		"hadoop.security.authentication",
 		"simple",
-		"heddle rm has no Kerberos: everybody would be taken at their word here. Set it to simple and keep the ports from those you do not trust",
+		"heddle rm has no Kerberos: callers would not be authenticated. Set it to simple, and protect the ports from untrusted users",
 	},
 	{
 		"hadoop.rpc.protection",
@@ -308,7 +308,7 @@ var refusals = []refusal{
 	{
 		rmPrefix + "ha.enabled",
 		"false",
-		"heddle rm runs alone: others would look for it at addresses by ha.rm-ids. Set it to false, and " + rmPrefix + "hostname to its host, for all",
+		"heddle rm runs as a single instance: others would look for it at addresses by ha.rm-ids. Set it to false, and " + rmPrefix + "hostname to its host, for all",
 	},
 }
 

@@ -42,12 +42,12 @@ func (d *Daemon) readAddresses(ps *properties) {
 	if v, p := ps.given(rmPrefix + "hostname"); p != nil {
 		common.Host, common.Place = v, placeOf(p)
 		if !isHost(v) {
-			ps.bad(p, "%q is no host name or address; a port belongs to the single addresses, such as %saddress", v, rmPrefix)
+			ps.bad(p, "%q is not a host name or address; a port belongs in the individual addresses, such as %saddress", v, rmPrefix)
 		}
 	}
 	bind, bound := ps.given(rmPrefix + "bind-host")
 	if bound != nil && !isHost(bind) {
-		ps.bad(bound, "%q is no host name or address", bind)
+		ps.bad(bound, "%q is not a host name or address", bind)
 	}
 	for _, a := range []struct {
 		into *Address
@@ -92,7 +92,7 @@ func isHost(v string) bool {
 
 // SplitAddress reads host or host:port, where a host alone has the port that is given; IPv6 addresses stand in brackets where a port follows.
 func SplitAddress(v string, port uint16) (string, uint16, error) {
-	bad := fmt.Errorf("%q is no address; expected host:port, such as %s:%d", v, Loopback, port)
+	bad := fmt.Errorf("%q is not an address; expected host:port, such as %s:%d", v, Loopback, port)
 	host, digits := v, ""
 	switch i := strings.LastIndexByte(v, ':'); {
 	case strings.HasPrefix(v, "["):
@@ -115,7 +115,7 @@ func SplitAddress(v string, port uint16) (string, uint16, error) {
 	}
 	n, err := parseInt(digits)
 	if err != nil || n < 0 || n > math.MaxUint16 {
-		return "", 0, fmt.Errorf("%q is no port; expected a number of at most %d", digits, math.MaxUint16)
+		return "", 0, fmt.Errorf("%q is not a port; expected a number of at most %d", digits, math.MaxUint16)
 	}
 	return host, uint16(n), nil
 }

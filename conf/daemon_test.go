@@ -110,21 +110,21 @@ func TestDaemonAddresses(t *testing.T) {
 
 func TestDaemonErrors(t *testing.T) {
 	for _, c := range []struct{ core, site, want string }{
-		{"", "yarn.resourcemanager.address=h:x", `yarn-site.xml:2: yarn.resourcemanager.address|"x" is no port`},
+		{"", "yarn.resourcemanager.address=h:x", `yarn-site.xml:2: yarn.resourcemanager.address|"x" is not a port`},
 		{"", "yarn.resourcemanager.address=h:65536", `yarn-site.xml:2: yarn.resourcemanager.address|at most 65535`},
 		{"", "yarn.resourcemanager.address=h:", `yarn-site.xml:2: yarn.resourcemanager.address|expected host:port, such as 127.0.0.1:8032`},
-		{"", "yarn.resourcemanager.address=:80", `yarn-site.xml:2: yarn.resourcemanager.address|no address`},
+		{"", "yarn.resourcemanager.address=:80", `yarn-site.xml:2: yarn.resourcemanager.address|not an address`},
 		{"", "yarn.resourcemanager.webapp.address=http://h:80", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|such as 127.0.0.1:8088`},
-		{"", "yarn.resourcemanager.webapp.address=[::1", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|no address`},
-		{"", "yarn.resourcemanager.webapp.address=a:b:c", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|"a:b:c" is no address; expected host:port, such as 127.0.0.1:8088`},
-		{"", "yarn.resourcemanager.address=[a:b]:1", `yarn-site.xml:2: yarn.resourcemanager.address|no address`},
-		{"", "yarn.resourcemanager.hostname=a:b:c", `yarn-site.xml:2: yarn.resourcemanager.hostname|"a:b:c" is no host name or address`},
-		{"", "yarn.resourcemanager.bind-host=a b", `yarn-site.xml:2: yarn.resourcemanager.bind-host|"a b" is no host name or address`},
-		{"", "yarn.resourcemanager.hostname=h:80", `yarn-site.xml:2: yarn.resourcemanager.hostname|belongs to the single addresses`},
+		{"", "yarn.resourcemanager.webapp.address=[::1", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|not an address`},
+		{"", "yarn.resourcemanager.webapp.address=a:b:c", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|"a:b:c" is not an address; expected host:port, such as 127.0.0.1:8088`},
+		{"", "yarn.resourcemanager.address=[a:b]:1", `yarn-site.xml:2: yarn.resourcemanager.address|not an address`},
+		{"", "yarn.resourcemanager.hostname=a:b:c", `yarn-site.xml:2: yarn.resourcemanager.hostname|"a:b:c" is not a host name or address`},
+		{"", "yarn.resourcemanager.bind-host=a b", `yarn-site.xml:2: yarn.resourcemanager.bind-host|"a b" is not a host name or address`},
+		{"", "yarn.resourcemanager.hostname=h:80", `yarn-site.xml:2: yarn.resourcemanager.hostname|belongs in the individual addresses`},
 		{"", "yarn.resourcemanager.am.max-attempts=0", `yarn-site.xml:2: yarn.resourcemanager.am.max-attempts|at least 1`},
 		{"", "yarn.am.liveness-monitor.expiry-interval-ms=5m", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|not a whole number`},
 		{"hadoop.user.group.static.mapping.overrides==a", "", `core-site.xml:2: hadoop.user.group.static.mapping.overrides|names no user`},
-		{"hadoop.proxyuser.hue.hosts=10.0.0.0/33", "", `core-site.xml:2: hadoop.proxyuser.hue.hosts|"10.0.0.0/33" is no network; expected one as 10.0.0.0/8`},
+		{"hadoop.proxyuser.hue.hosts=10.0.0.0/33", "", `core-site.xml:2: hadoop.proxyuser.hue.hosts|"10.0.0.0/33" is not a network; expected a form such as 10.0.0.0/8`},
 		{"net.topology.node.switch.mapping.impl=x.TableMapping", "", `core-site.xml:2: net.topology.node.switch.mapping.impl|net.topology.table.file.name must name it`},
 		{"net.topology.node.switch.mapping.impl=x.TableMapping\nnet.topology.table.file.name=nowhere", "", `core-site.xml:3: net.topology.table.file.name|cannot be read`},
 		{"net.topology.node.switch.mapping.impl=x.TableMapping\nnet.topology.table.file.name=racks", "", `racks:3: |expected two words, such as node7 /rack2`},
@@ -197,8 +197,8 @@ func TestNoScheduler(t *testing.T) {
 // A list of hosts that is named and is not there must not let more hosts join than the list would.
 func TestHostListsMustBeThere(t *testing.T) {
 	for name, want := range map[string]string{
-		"include": "without it every host may join; make the file",
-		"exclude": "without it the hosts that were to leave may join; make the file",
+		"include": "without it every host may join; create the file",
+		"exclude": "without it excluded hosts may join; create the file",
 	} {
 		site := props("yarn.resourcemanager.nodes." + name + "-path=/etc/hosts.list")
 		h, l := disk{yarnSite: site}.load()

@@ -64,7 +64,7 @@ func (l *loader) racks(path string, p *property) map[string]string {
 		}
 		fields := strings.Fields(line)
 		if len(fields) != 2 || !strings.HasPrefix(fields[1], "/") {
-			l.log.fail(path, n, "", "%.80q is no host and rack; expected two words, such as node7 /rack2", line)
+			l.log.fail(path, n, "", "%.80q is not a host and a rack; expected two words, such as node7 /rack2", line)
 			continue
 		}
 		table[fields[0]] = fields[1]

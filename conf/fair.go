@@ -164,7 +164,7 @@ func (r *fairReader) top(doc *node) {
 			continue
 		}
 		if len(queues) > 1 {
-			r.bad(n, "stands beside other queues; queues beside root must be inside of it")
+			r.bad(n, "is next to other queues; the other queues must be inside root")
 		}
 		r.element("", "root", n)
 	}
@@ -259,7 +259,7 @@ func (r *fairReader) bad(n *node, format string, args ...any) {
 func (r *fairReader) unread(n *node, known []key) {
 	i := slices.IndexFunc(known, func(k key) bool { return k.name == n.name })
 	if i < 0 {
-		r.note(Unknown, r.file, n.line, n.name, "no such element here")
+		r.note(Unknown, r.file, n.line, n.name, "this element is not allowed here")
 		return
 	}
 	r.note(known[i].kind, r.file, n.line, n.name, "%s", known[i].text)

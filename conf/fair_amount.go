@@ -53,7 +53,7 @@ func (t types) parseNamed(s string, rest heddle.Resource) (fair.Amount, error) {
 		}
 		d, ok := t.dim(name)
 		if !ok {
-			return fair.Amount{}, fmt.Errorf("%q is no resource of this cluster; it has %s", name, t.known())
+			return fair.Amount{}, fmt.Errorf("%q is not a resource of this cluster; the cluster has %s", name, t.known())
 		}
 		if percent {
 			f, err := parsePercentage(val, "")

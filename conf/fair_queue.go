@@ -49,7 +49,7 @@ func (r *fairReader) element(parent, name string, n *node) {
 		path = parent + "." + name
 	}
 	if old := r.declared[path]; old != nil && path != "root" {
-		r.note(Remark, r.file, n.line, path, "stands in line %d too; both count as one", old.line)
+		r.note(Remark, r.file, n.line, path, "is also in line %d; both count as one", old.line)
 	}
 	q := r.queue(parent, name, n.line)
 	if path == "root" {

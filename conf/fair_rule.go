@@ -81,7 +81,7 @@ func (r *fairReader) rule(n *node, nested bool) *fair.Rule {
 		case !strings.EqualFold(k.name, "rule"):
 			r.note(Unknown, r.file, k.line, k.name, "a rule has only <rule>")
 		case nested:
-			r.note(Remark, r.file, k.line, k.name, "rules nest one deep; this one is passed over")
+			r.note(Remark, r.file, k.line, k.name, "rules nest one deep; this one is ignored")
 		default:
 			if rule.Nested != nil {
 				r.note(Remark, r.file, k.line, k.name, "is the second inside %s; the last counts", name)
@@ -113,7 +113,7 @@ func (r *fairReader) checkNesting(n *node, rule *fair.Rule) {
 	switch {
 	case rule.Nested == nil:
 		if rule.Name == "nestedUserQueue" {
-			r.bad(n, "nestedUserQueue needs a rule inside that says under which queue")
+			r.bad(n, "nestedUserQueue needs a rule inside it that gives the parent queue")
 		}
 	case rule.Name == "specified" || rule.Name == "default" || rule.Name == "reject":
 		r.bad(n, "%s takes no rule inside", rule.Name)

@@ -18,10 +18,10 @@ const (
 	beatText     = "heddle rm sets the interval by its own rule, see beats in heddle.yaml; with --as stock it is fixed"
 	labelText    = "node labels are not in effect: all nodes form the default partition"
 	preemptText  = "preemption is not in effect"
-	aclText      = "heddle rm asks it where yarn.acl.enable is true; in simulations everybody may submit to every queue"
+	aclText      = "heddle rm applies it if yarn.acl.enable is true; in simulations every user may submit to every queue"
 	reserveText  = "reservations in advance are not in effect"
 	autoText     = "queues are not created from templates"
-	asyncText    = "no thread offers nodes on its own: they are offered when they report and, by heddle rm, when somebody asks"
+	asyncText    = "no thread offers nodes on its own: they are offered when they report and, by heddle rm, when an application asks"
 	multiText    = "each heartbeat offers one node"
 	lifeText     = "queues do not limit how long applications live"
 	parentText   = "has no effect on a queue with children"
@@ -117,7 +117,7 @@ var siteKeys = []key{
 	{"yarn.resourcemanager.application-tag-based-placement.enable", Unsupported, mappingText},
 	{"yarn.resourcemanager.nodemanagers.heartbeat-interval-scaling-enable", Unsupported, beatText},
 	{"yarn.resourcemanager.nodemanagers.heartbeat-interval-", Harmless, beatText},
-	{"yarn.nodemanager.resource.detect-hardware-capabilities", Unsupported, "nodes have what the configuration or the scenario says"},
+	{"yarn.nodemanager.resource.detect-hardware-capabilities", Unsupported, "nodes have the resources of the configuration or the scenario"},
 	{"yarn.scheduler.queue-placement-rules", Unsupported, "queue mappings by user and group are in effect, and no others"},
 	{"yarn.scheduler.queue-placement-rules.", Unsupported, mappingText},
 	{"yarn.scheduler.configuration.store.class", Unsupported, "queues are those of capacity-scheduler.xml: what another store holds is not read"},
@@ -137,7 +137,7 @@ var siteKeys = []key{
 	{"yarn.webapp.filter-entity-list-by-user", Unsupported, "lists show the applications of all users"},
 	{"yarn.webapp.ui2.enable", Unsupported, "there is no /ui2"},
 	{"yarn.authorization-provider", Unsupported, "access lists are those of the scheduler's file and of yarn-site.xml"},
-	{"hadoop.http.authentication.type", Unsupported, "who calls over HTTP is taken at their word"},
+	{"hadoop.http.authentication.type", Unsupported, "callers over HTTP are not authenticated"},
 	{"yarn.resource-types.", Harmless, "belongs to no resource of this cluster, or is not about its amount"},
 }
 
@@ -183,7 +183,7 @@ func (ps *properties) leftovers(queues map[string]bool) {
 		def, ok := siteDefaults[p.name]
 		switch {
 		case ok && def == strings.TrimSpace(p.raw):
-			kind, text = Harmless, "is what is so anyway"
+			kind, text = Harmless, "is the default here"
 		case kind == Unsupported && (strings.TrimSpace(p.raw) == "false" || text == lifeText && !positive(p.raw)):
 			kind, text = Harmless, "is off"
 		}
@@ -212,7 +212,7 @@ func leftover(name string, queues map[string]bool) (NoticeKind, string) {
 		return Unknown, "no such property of the capacity scheduler"
 	}
 	if len(queues) == 0 {
-		return Harmless, "is about the capacity scheduler, of which there is no tree"
+		return Harmless, "is about the capacity scheduler, which has no queues here"
 	}
 	queue := rest
 	for queue != "root" && !queues[queue] || queue == rest {

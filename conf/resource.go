@@ -112,7 +112,7 @@ func (t types) parseAbsolute(s string) (r heddle.Resource, unknown []string, err
 			return r, nil, fmt.Errorf("%q lacks its amount; expected name=amount", pair)
 		}
 		if strings.ContainsAny(val, "%.") || strings.HasSuffix(strings.TrimSpace(val), "w") {
-			return r, nil, fmt.Errorf("%q mixes percentages or weights into a list of amounts, which only Hadoop's non-legacy queue mode knows; give whole amounts", pair)
+			return r, nil, fmt.Errorf("%q mixes percentages or weights into a list of amounts, which only Hadoop's non-legacy queue mode supports; give whole amounts", pair)
 		}
 		if name == "memory" {
 			name = "memory-mb"
@@ -146,7 +146,7 @@ func (t types) parseMaximum(s string) (heddle.Resource, error) {
 		}
 		d, ok := t.dim(name)
 		if !ok {
-			return r, fmt.Errorf("%q is no resource of this cluster; it has %s", name, t.known())
+			return r, fmt.Errorf("%q is not a resource of this cluster; the cluster has %s", name, t.known())
 		}
 		val = strings.TrimSpace(val)
 		if u := strings.TrimRight(val, "mMgG"); len(u) == len(val)-1 && d == heddle.Memory {

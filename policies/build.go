@@ -62,7 +62,7 @@ func Build(p *Profile, env Env) (*Built, error) {
 	b := builder{p: p, env: env, shared: map[string]any{}}
 	b.out.Name = p.Name
 	if p.Masters != "" && p.Masters != "stock" && p.Masters != AtOnce {
-		return nil, p.errorOf(&partError{"masters", fmt.Errorf("no way to ask %q; %s", p.Masters, near.Names(p.Masters, []string{"stock", AtOnce}))})
+		return nil, p.errorOf(&partError{"masters", fmt.Errorf("unknown value %q; %s", p.Masters, near.Names(p.Masters, []string{"stock", AtOnce}))})
 	}
 	for _, step := range []func() error{b.queues, b.estimates, b.lanes, b.slots} {
 		if err := step(); err != nil {
@@ -118,7 +118,7 @@ func (b *builder) queues() error {
 
 func (b *builder) lanes() error {
 	if len(b.p.Lanes) == 0 {
-		return &partError{"lanes", errors.New("there are none; every kind stands in one. With profile: NAME they are another profile's")}
+		return &partError{"lanes", errors.New("there are no lanes, and every kind needs one; profile: NAME takes them from another profile")}
 	}
 	for i, l := range b.p.Lanes {
 		part := fmt.Sprintf("lanes[%d]", i)
@@ -148,7 +148,7 @@ func (b *builder) lanes() error {
 	}
 	for k, n := range seen {
 		if n != 1 {
-			return &partError{"lanes", fmt.Errorf("%s stands in %d lanes; every kind stands in one", heddle.Kind(k), n)}
+			return &partError{"lanes", fmt.Errorf("%s is in %d lanes; every kind must be in exactly one", heddle.Kind(k), n)}
 		}
 	}
 	return nil
@@ -228,7 +228,7 @@ func (b *builder) places() error {
 				continue
 			}
 			if _, picks := p.(policy.Pick); picks {
-				return &partError{"place." + name, fmt.Errorf("%v names its node; it can only stand first", ref)}
+				return &partError{"place." + name, fmt.Errorf("%v chooses the node itself; it can only come first", ref)}
 			}
 			b.out.Veto[kind] = append(b.out.Veto[kind], p)
 			b.out.Names.Veto[kind] = append(b.out.Names.Veto[kind], nameOf(ref))
@@ -394,7 +394,7 @@ func (b *builder) sharedOf(name string) (any, error) {
 		return s, nil
 	}
 	if b.p.Queues != name {
-		return nil, fmt.Errorf("%s shares a tree of queues of its own: the profile's queues must be %s", name, name)
+		return nil, fmt.Errorf("%s shares a queue tree of its own kind: the profile's queues must be %s", name, name)
 	}
 	var s any
 	var err error

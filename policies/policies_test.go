@@ -100,12 +100,12 @@ func TestErrors(t *testing.T) {
 		{"wrong slot", "profile: fifo\nplace: {map: slowstart}", "slowstart does not fit the slot place; it fits gate"},
 		{"no such kind", "profile: fifo\nplace: {mop: any}", `no kind "mop"; did you mean map? There are am, map, reduce, executor and other`},
 		{"kind of a gate", "profile: fifo\ngate: {mop: open}", `no kind "mop"`},
-		{"kind in no lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo}]", "map stands in 0 lanes"},
+		{"kind in no lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo}]", "map is in 0 lanes"},
 		{"kind of a lane", "profile: fifo\nlanes: [{kinds: [mop], order: fifo}]", `lanes[0]: no kind "mop"`},
 		{"two bounds of a lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo, per_node: 2, per_vcore: 0.5}]", "lanes[0]: wanted per_node or per_vcore"},
 		{"bound of a lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo, per_vcore: -1}]", "lanes[0]: wanted per_node or per_vcore"},
 		{"order of a lane", "profile: fifo\nlanes: [{kinds: [am], order: slow}]", `lanes[0]: no policy "slow"`},
-		{"order by categories that nobody has", "profile: fifo\nlanes: [{kinds: [am, map, reduce, executor, other], order: dress}]", "lanes[0]: dress: the order goes by the categories of the share dress"},
+		{"order by categories that nobody has", "profile: fifo\nlanes: [{kinds: [am, map, reduce, executor, other], order: dress}]", "lanes[0]: dress: the order uses the categories of the share dress"},
 		{"unknown option", "profile: fifo\nplace: {map: {delay: {wait: 3}}}", "options of delay"},
 		{"options of none", "profile: fifo\nplace: {map: {any: {wait: 3}}}", "options of any"},
 		{"two names", "profile: fifo\nplace: {map: {any: 1, delay: 2}}", "want a policy's name, or one name with its options"},
@@ -175,14 +175,14 @@ func TestBuildErrorsHaveAPlace(t *testing.T) {
 		want    string
 	}{
 		{"# nothing\n", nil, "FILE: holds no profile; wanted a mapping with profile, about, queues, "},
-		{"about: mine\n", nil, "FILE:1:1: lanes: there are none; every kind stands in one. With profile: NAME"},
+		{"about: mine\n", nil, "FILE:1:1: lanes: there are no lanes, and every kind needs one; profile: NAME"},
 		{"profile: fair\nplace:\n  map: nope\n", nil, `FILE:3:8: place.map: no policy "nope"`},
 		{"profile: fair\nplace: {mop: any}\n", nil, `FILE:2:14: place.mop: no kind "mop"`},
 		{"profile: fair\ngate:\n  map:\n", nil, "FILE:3:8: gate.map: got nothing; want a policy's name"},
 		{"profile: fair\nqueues: many\n", nil, `FILE:2:9: queues: no tree "many"`},
-		{"profile: fair\nmasters: all\n", nil, `FILE:2:10: masters: no way to ask "all"`},
+		{"profile: fair\nmasters: all\n", nil, `FILE:2:10: masters: unknown value "all"`},
 		{"profile: fair\nestimate: {past: x}\n", nil, `FILE:2:18: estimate.past: no quantity "past"`},
-		{"profile: fair\nqueues: one\n", nil, "FILE:1:1: lanes[0]: fair shares a tree of queues of its own"},
+		{"profile: fair\nqueues: one\n", nil, "FILE:1:1: lanes[0]: fair shares a queue tree of its own kind"},
 		{"profile: fair\nplace: {map: {delay: {node_wait: .nan}}}\n", nil, "FILE:2:14: place.map: delay: node_wait and rack_wait must be"},
 		{lanes + "share:\n  - whole\n  - none\n", nil, `FILE:4:5: share[1]: no policy "none"`},
 		{lanes + "control:\n  - none\n", nil, `FILE:3:3: control[0]: no policy "none"`},
@@ -212,7 +212,7 @@ func TestProfilesHaveLimits(t *testing.T) {
 	for text, want := range map[string]string{
 		"profile: fair\ngate: " + strings.Repeat("[", 10_000): file + ":2:71: is nested more than 64 deep",
 		"profile: fair\ngate: &a {map: *a}":                   file + ":2:7: anchors and aliases are not supported",
-		strings.Repeat("# all of it is a remark\n", 5000):     file + " is larger than the 65536 bytes it may have",
+		strings.Repeat("# all of it is a remark\n", 5000):     file + " is larger than the limit of 65536 bytes",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

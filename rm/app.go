@@ -131,7 +131,7 @@ func (m *Machine) begin(a *app, running bool) {
 	q, ok := m.queues[a.queue]
 	if !ok || !m.sch.Queues[q].Leaf {
 		a.why = heddle.NoSuchQueue
-		m.end(a, appFailed, Failed, text("Application %s was submitted to %s, which is no leaf queue", a.ID, a.queue))
+		m.end(a, appFailed, Failed, text("Application %s was submitted to %s, which is not a leaf queue", a.ID, a.queue))
 		return
 	}
 	a.aid = heddle.AppID(len(m.apps))

@@ -91,7 +91,7 @@ func (m *Machine) turnedAway(q *RegisterNode, n *node, leaving bool) *NodeRegist
 	case q.Total[heddle.Memory] < least[heddle.Memory] || q.Total[heddle.CPU] < least[heddle.CPU]:
 		return refuseNode("NodeManager from  %s doesn't satisfy minimum allocations, Sending SHUTDOWN signal to the NodeManager.", host)
 	case !plausible(q.Total):
-		return refuseNode("NodeManager from  %s offers %s, which is no amount that a machine has, Sending SHUTDOWN signal to the NodeManager.", host, m.text(q.Total))
+		return refuseNode("NodeManager from  %s offers %s, which is not an amount that a machine can have, Sending SHUTDOWN signal to the NodeManager.", host, m.text(q.Total))
 	case n == nil && len(m.byNode) >= maxNodes:
 		return refuseNode("NodeManager from  %s is one more than the %d that there can be, Sending SHUTDOWN signal to the NodeManager.", host, maxNodes)
 	case n == nil:

@@ -42,7 +42,7 @@ func (r *rawJob) check(s *Scenario) error {
 	}
 	if p := r.Program.value; p != "" {
 		if _, known := workload.Program(p); !known {
-			return r.Program.errorf("%s: no such program is known; %s", clip(p), near.Names(p, workload.Programs()))
+			return r.Program.errorf("%s: unknown program; %s", clip(p), near.Names(p, workload.Programs()))
 		}
 	}
 	if r.Count.set && r.Count.value == 0 {
@@ -74,7 +74,7 @@ func (r *rawJob) check(s *Scenario) error {
 		return r.checkSpark()
 	}
 	if r.Spark.set {
-		return r.Spark.errorf("spark of a job that is not: wanted framework: spark beside it")
+		return r.Spark.errorf("spark in a job of another framework: wanted framework: spark with it")
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (r *rawJob) checkArrival() error {
 
 func (r *rawJob) checkInput() error {
 	if r.Maps.set && r.Input.set && r.Split.set {
-		return r.Split.errorf("split beside maps and input: two of them give the third")
+		return r.Split.errorf("split, maps and input together: two of them determine the third")
 	}
 	if r.Split.set && r.Split.bytes == 0 {
 		return r.Split.errorf("0: wanted a split of 1 byte or more")
@@ -144,7 +144,7 @@ func (r *rawJob) checkSpark() error {
 	}
 	if d := &s.Dynamic; d.set {
 		if s.Executors.set {
-			return s.Executors.errorf("executors beside dynamic: wanted dynamic.initial")
+			return s.Executors.errorf("executors with dynamic: wanted dynamic.initial")
 		}
 		if most := d.Max.or(maxWhole); most == 0 || d.Min.value > most || d.Initial.value > most {
 			return d.errorf("dynamic: wanted min and initial up to max, and max above 0")
@@ -161,7 +161,7 @@ func (r *rawJob) checkSpark() error {
 		return nil
 	}
 	if s.Iterations.set {
-		return s.Iterations.errorf("iterations beside stages: wanted one of them")
+		return s.Iterations.errorf("iterations and stages: wanted only one of them")
 	}
 	return r.checkStages()
 }

@@ -121,10 +121,10 @@ func (r *rawFault) check(s *Scenario, ids map[string]bool) error {
 		return r.errorf("%s: wanted one of at, a time, and every, a mean time between", r.Kind.value)
 	}
 	if r.At.set && r.Until.set {
-		return r.Until.errorf("until beside at: wanted it beside every, or for")
+		return r.Until.errorf("until with at: wanted until with every, or for")
 	}
 	if r.Every.set && (!r.Until.set || r.Every.value == 0 || int64(r.Until.value/r.Every.value) > maxFaults/2) {
-		return r.Every.errorf("every: wanted until beside it, a mean above 0, and at most %d faults", maxFaults/2)
+		return r.Every.errorf("every: wanted until with it, a mean above 0, and at most %d faults", maxFaults/2)
 	}
 	switch FaultKind(kind) {
 	case NodeLoss, AgentLoss:
@@ -174,7 +174,7 @@ func (r *rawFault) only(keys ...string) error {
 		{"rate", r.Rate.set, r.Rate.position},
 	} {
 		if k.set && !slices.Contains(keys, k.key) {
-			return k.at.errorf("%s has no use for %s; it has %s", r.Kind.value, k.key, strings.Join(keys, ", "))
+			return k.at.errorf("%s does not use %s; it uses %s", r.Kind.value, k.key, strings.Join(keys, ", "))
 		}
 	}
 	return nil

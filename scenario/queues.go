@@ -29,7 +29,7 @@ func queues(from []rawQueue) ([]Queue, error) {
 		case q.Name == "":
 			return nil, r.errorf("a queue has no name: wanted name")
 		case strings.ContainsAny(q.Name, ". ,"):
-			return nil, r.Name.errorf("%s: a queue's name has no dot, comma or blank; queues below it stand under its queues", clip(q.Name))
+			return nil, r.Name.errorf("%s: a queue's name has no dot, comma or blank; its child queues go under queues", clip(q.Name))
 		}
 		for _, other := range out {
 			if other.Name == q.Name {

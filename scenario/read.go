@@ -220,7 +220,7 @@ func (r *rawNodes) group() (g NodeGroup, err error) {
 	case r.Speed.set && g.Speed == 0:
 		return g, r.Speed.errorf("0: wanted a speed above 0; 1 is the reference core's")
 	case r.Rack.value != "" && len(r.Racks) > 0:
-		return g, r.Rack.errorf("rack beside racks: wanted one of them")
+		return g, r.Rack.errorf("rack and racks: wanted only one of them")
 	}
 	if r.Rack.value != "" {
 		r.Racks = []text{r.Rack}

@@ -71,7 +71,7 @@ func decode(n ast.Node, into any) error {
 		p := tokenPosition(unknown.GetToken())
 		name := unknown.GetToken().Value
 		if name == "params" {
-			return p.errorf("params: physical parameters cannot be set in a scenario: they are the same for all")
+			return p.errorf("params: physical parameters cannot be set in a scenario; all scenarios have the same")
 		}
 		return p.errorf("unknown key %q; %s", name, near.Names(name, plain.Keys(kind)))
 	}

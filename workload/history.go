@@ -169,7 +169,7 @@ func (h *history) tasks(field string, of map[string]*historyTask, total int64) (
 		if bad := h.im.room(field, total); bad != nil {
 			return nil, bad
 		}
-		h.im.fillNumber("tasks", "tasks that are counted and never started are added with nothing known of them", n, "a job")
+		h.im.fillNumber("tasks", "tasks that are counted but never started are added without details", n, "a job")
 		list = append(list, make([]*historyTask, n)...)
 	}
 	return list, nil

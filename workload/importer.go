@@ -175,7 +175,7 @@ func (im *importer) add(line int, j Job) error {
 		return im.defect(line, faultf("id", "the job has no id"))
 	}
 	if im.ids[j.ID] {
-		return im.defect(line, faultf("id", "%q stands twice; ids must differ", j.ID))
+		return im.defect(line, faultf("id", "%q appears twice; ids must differ", j.ID))
 	}
 	if len(im.wl.Jobs) == MaxJobs {
 		return im.defect(line, faultf("", "more than %d jobs", MaxJobs))

@@ -31,7 +31,7 @@ func ReadNodes(path string) ([]Node, error) {
 		case n.Name == "":
 			return faultf("node", "a node has no name")
 		case seen[n.Name]:
-			return faultf("node", "%q stands twice", n.Name)
+			return faultf("node", "%q appears twice", n.Name)
 		case len(nodes) == MaxNodes:
 			return faultf("node", "more than %d nodes", MaxNodes)
 		}

@@ -130,7 +130,7 @@ func Guess(path string) (string, error) {
 	}
 	if !info.IsDir() {
 		if !info.Mode().IsRegular() {
-			return "", fmt.Errorf("%s: is a pipe or a device, of which nothing can be read twice, and so its format cannot be guessed; "+
+			return "", fmt.Errorf("%s: is a pipe or a device, which cannot be read twice, so its format cannot be guessed; "+
 				"name one: %s", path, formatList())
 		}
 		head, err := headOf(path)

@@ -85,7 +85,7 @@ func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
 		return j, bad
 	}
 	if int(maps) > len(r.Maps) || int(reduces) > len(r.Reduces) {
-		im.fillNumber("tasks", "tasks that are counted and not listed are added with nothing known of them",
+		im.fillNumber("tasks", "tasks that are counted but not listed are added without details",
 			maps+reduces-int64(len(r.Maps)+len(r.Reduces)), "a job")
 	}
 	j = Job{

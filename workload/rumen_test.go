@@ -66,7 +66,7 @@ func TestRumenDefects(t *testing.T) {
 		{`{"jobID":"a","submitTime":1,"reduceTasks":[{"attempts":[{"hdfsBytesWritten":9223372036854775807}]}]}`, 1, "reduceTasks[0].hdfsBytesWritten", "too large"},
 		{`{"jobID":"a","submitTime":1,"mapTasks":[{"attempts":[{"startTime":5,"finishTime":4}]}]}`, 1, "mapTasks[0].attempts.finishTime", "not after"},
 		{`{"jobID":"a","submitTime":1,"mapTasks":{}}`, 1, "mapTasks", "got an object; wanted a list"},
-		{`{"jobID":"a","submitTime":1}` + "\n" + `{"jobID":"a","submitTime":1}`, 2, "id", "stands twice"},
+		{`{"jobID":"a","submitTime":1}` + "\n" + `{"jobID":"a","submitTime":1}`, 2, "id", "appears twice"},
 	} {
 		t.Run(c.field+" "+c.reason, func(t *testing.T) { wantDefect(t, "rumen", c.text, c.line, c.field, c.reason) })
 	}

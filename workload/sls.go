@@ -129,14 +129,14 @@ func (im *importer) slsHead(f fields) (j Job, count int64, bad *fault) {
 	}
 	if j.User == "" {
 		j.User = slsUser
-		im.fill("user", notStated+": as the load simulator has it", slsUser)
+		im.fill("user", notStated+": as in the load simulator", slsUser)
 	}
 	var stated bool
 	if j.Master, stated, bad = slsSize(f, "am."); bad != nil {
 		return j, 0, bad
 	}
 	if !stated {
-		im.fill("am", notStated+": as the load simulator has it", slsContainer)
+		im.fill("am", notStated+": as in the load simulator", slsContainer)
 	}
 	return j, max(1, count), nil
 }
@@ -157,7 +157,7 @@ func slsSize(f fields, prefix string) (r heddle.Resource, stated bool, bad *faul
 func (im *importer) slsGroups(f fields) ([]slsTasks, *fault) {
 	var entries []fields
 	if err := json.Unmarshal(f["job.tasks"], &entries); err != nil || len(entries) == 0 {
-		return nil, faultf("job.tasks", "is not a list of tasks with one at least")
+		return nil, faultf("job.tasks", "is not a list of at least one task")
 	}
 	groups := make([]slsTasks, 0, len(entries))
 	for i, e := range entries {
@@ -192,7 +192,7 @@ func (im *importer) slsGroup(e fields) (g slsTasks, bad *fault) {
 		return g, bad
 	}
 	if !stated {
-		im.fill("container", "container.memory-mb or container.vcores is missing: as the load simulator has it", slsContainer)
+		im.fill("container", "container.memory-mb or container.vcores is missing: as in the load simulator", slsContainer)
 	}
 	if host := e.text("container.host"); host != "" {
 		g.task.Hosts = []int32{im.host(host, "")}

@@ -270,7 +270,7 @@ type sparkTaskMetrics struct {
 func (e *sparkEvent) task() (t Task, bad *fault) {
 	span, bad := taskSpan("Finish Time", e.Task.Launch, max(e.Task.Finish, e.Task.Launch+1))
 	if bad != nil || e.Task.Finish < e.Task.Launch || e.Task.Launch < 0 {
-		return t, faultf("Finish Time", "%d does not lie soon after Launch Time, %d", e.Task.Finish, e.Task.Launch)
+		return t, faultf("Finish Time", "%d is not soon after Launch Time, %d", e.Task.Finish, e.Task.Launch)
 	}
 	m := &e.Metrics
 	for _, n := range [...]struct {

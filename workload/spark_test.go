@@ -297,7 +297,7 @@ func TestSparkDefects(t *testing.T) {
 		{sparkStart + sparkEnv(`"spark.executor.memory":"lots"`), 0, "spark.executor.memory", "not a whole number"},
 		{sparkStart + sparkEnv(`"spark.executor.memory":"5q"`), 0, "spark.executor.memory", "512m or 2g"},
 		{sparkStart + sparkEnv(`"spark.executor.instances":"-2"`), 0, "spark.executor.instances", "negative"},
-		{sparkStart + sparkEnv(`"spark.dynamicAllocation.enabled":"true","spark.dynamicAllocation.maxExecutors":"1","spark.dynamicAllocation.minExecutors":"2"`), 0, "spark.dynamicAllocation.maxExecutors", "below the least, 2"},
+		{sparkStart + sparkEnv(`"spark.dynamicAllocation.enabled":"true","spark.dynamicAllocation.maxExecutors":"1","spark.dynamicAllocation.minExecutors":"2"`), 0, "spark.dynamicAllocation.maxExecutors", "below the minimum, 2"},
 		{sparkStart + sparkEnv(`"spark.dynamicAllocation.enabled":"true","spark.dynamicAllocation.executorIdleTimeout":"long"`), 0, "spark.dynamicAllocation.executorIdleTimeout", "60s or 500ms"},
 	} {
 		t.Run(c.field+" "+c.reason, func(t *testing.T) { wantDefect(t, "spark", c.text, c.line, c.field, c.reason) })

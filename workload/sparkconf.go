@@ -221,7 +221,7 @@ func (p *sparkProperties) dynamic() *Dynamic {
 	}
 	d.Initial = max(d.Min, int(p.number(prefix+"initialExecutors", 0, MaxExecutors)), int(p.number("spark.executor.instances", 0, MaxExecutors)))
 	if d.Min > d.Max {
-		p.fail(faultf(prefix+"maxExecutors", "%d, below the least, %d", d.Max, d.Min))
+		p.fail(faultf(prefix+"maxExecutors", "%d, below the minimum, %d", d.Max, d.Min))
 	}
 	// Spark starts with the number asked for even if that is larger, and keeps it for as long as tasks need it.
 	d.Max = max(d.Max, d.Initial)

@@ -262,7 +262,7 @@ func (s *sparkLog) dag() []Stage {
 func (s *sparkLog) addParent(parents []int, p, n int) []int {
 	st := s.byID[p]
 	if st == nil {
-		s.im.fill("parents", "a parent stage that was skipped, its output being there, is left out", "")
+		s.im.fill("parents", "a parent stage that was skipped because its output existed is left out", "")
 		return parents
 	}
 	if slices.Contains(parents, p) || st.order >= n {

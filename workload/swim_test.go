@@ -94,7 +94,7 @@ func TestSWIMDefects(t *testing.T) {
 		{"b\t1\t1\t5\t5\tNaN", "output", "not a whole number"},
 		{"b\t1\t1\t5\t5\t+Inf", "output", "too large"},
 		{"b\t1\t1\t1152921504606846976\t5\t5", "input", "a job may have 1048576"},
-		{"a\t1\t1\t5\t5\t5", "id", "stands twice"},
+		{"a\t1\t1\t5\t5\t5", "id", "appears twice"},
 	} {
 		t.Run(c.field+" "+c.reason, func(t *testing.T) { wantDefect(t, "swim", good+c.line+"\n", 2, c.field, c.reason) })
 	}

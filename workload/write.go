@@ -189,7 +189,7 @@ func vcores(r heddle.Resource) int64 { return (r[heddle.CPU] + 999) / 1000 }
 func checkSWIM(j *Job) error {
 	switch {
 	case j.Framework != heddle.MapReduce:
-		return fmt.Errorf("it is no MapReduce job")
+		return fmt.Errorf("it is not a MapReduce job")
 	case strings.ContainsAny(j.ID, "\t\r\n"):
 		return fmt.Errorf("its id holds a tab or a line break")
 	}

@@ -92,7 +92,7 @@ func TestWriteErrors(t *testing.T) {
 		{"csv", swim, `no format "csv" to write; there are sls and swim`},
 		{"sls", swim, "job job0 cannot be written as sls: a task states no duration"},
 		{"sls", spark, "it is a Spark application"},
-		{"swim", spark, "no MapReduce job"},
+		{"swim", spark, "not a MapReduce job"},
 		{"swim", &Workload{Jobs: []Job{{ID: "a\tb", Framework: heddle.MapReduce}}}, "holds a tab"},
 		{"sls", &Workload{Jobs: []Job{{ID: "a", Framework: heddle.MapReduce}}}, "no task"},
 	} {

@@ -65,7 +65,7 @@ func guard(encrypted bool, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case encrypted != (r.TLS != nil), !encrypted && !peer(r).IsLoopback():
-			refuse(w, http.StatusForbidden, errors.New("without TLS agents are served on the ResourceManager's own machine alone"))
+			refuse(w, http.StatusForbidden, errors.New("without TLS, only agents on the ResourceManager's own machine are served"))
 		case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
 			refuse(w, http.StatusForbidden, errors.New("this port is for node agents, not for browsers"))
 		default:

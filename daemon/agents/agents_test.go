@@ -265,8 +265,8 @@ func TestLoopback(t *testing.T) {
 	}{
 		"sync":            {"POST", api.Path, "127.0.0.1:9", "", 200, "hello"},
 		"sync over IPv6":  {"POST", api.Path, "[::1]:9", "", 200, "hello"},
-		"from elsewhere":  {"POST", api.Path, "10.0.0.1:9", "", 403, "own machine alone"},
-		"from nowhere":    {"POST", api.Path, "", "", 403, "own machine alone"},
+		"from elsewhere":  {"POST", api.Path, "10.0.0.1:9", "", 403, "own machine are served"},
+		"from nowhere":    {"POST", api.Path, "", "", 403, "own machine are served"},
 		"a page":          {"POST", api.Path, "127.0.0.1:9", "Origin", 403, "not for browsers"},
 		"a page, fetched": {"POST", api.Path, "127.0.0.1:9", "Sec-Fetch-Site", 403, "not for browsers"},
 		"join":            {"POST", api.JoinPath, "127.0.0.1:9", "", 404, "on loopback, where agents need no certificate"},

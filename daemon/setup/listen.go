@@ -178,7 +178,7 @@ func (s *source) overrides(a *conf.Address, p port) error {
 		host, number, err := hostPort(o.text, a.Listens(), a.Port)
 		if err == nil && o.all && number != a.Port {
 			err = fmt.Errorf(
-				"%q has a port; a host alone is expected, and ports go to client, scheduler, tracker, admin, web and agents", o.text)
+				"%q has a port; only a host is expected, and ports belong to client, scheduler, tracker, admin, web and agents", o.text)
 		}
 		if err != nil {
 			return &plain.Fault{Place: o.place, Err: err}

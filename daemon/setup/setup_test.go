@@ -231,12 +231,12 @@ func TestWrongValues(t *testing.T) {
 	}{
 		"a number":          {site("yarn.resourcemanager.am.max-attempts=two"), `DIR/yarn-site.xml:2: yarn.resourcemanager.am.max-attempts: "two" is not a whole number`},
 		"an address":        {site("yarn.resourcemanager.address=127.0.0.1:port"), `DIR/yarn-site.xml:2: yarn.resourcemanager.address: "port" is no port`},
-		"a host":            {site("yarn.resourcemanager.hostname=no such host"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "no such host" is no host name`},
+		"a host":            {site("yarn.resourcemanager.hostname=no such host"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "no such host" is not a host name`},
 		"a name nobody has": {site("yarn.resourcemanager.hostname=rm..west"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "rm..west" has no address here`},
 		"a scheduler":       {site("yarn.resourcemanager.scheduler.class=x.MyScheduler"), "DIR/yarn-site.xml:2: yarn.resourcemanager.scheduler.class: there is no scheduler x.MyScheduler here; there are CapacityScheduler"},
 		"kerberos":          {map[string]string{"core-site.xml": props("hadoop.security.authentication=kerberos")}, "DIR/core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos"},
 		"two at once":       {site("yarn.http.policy=HTTPS_ONLY\nyarn.resourcemanager.ha.enabled=true"), "heddle rm serves plain HTTP only"},
-		"no include file":   {site("yarn.resourcemanager.nodes.include-path=/no/such/list"), `DIR/yarn-site.xml:2: yarn.resourcemanager.nodes.include-path: the list of hosts cannot be read: stat /no/such/list: no such file or directory: without it every host may join; make the file`},
+		"no include file":   {site("yarn.resourcemanager.nodes.include-path=/no/such/list"), `DIR/yarn-site.xml:2: yarn.resourcemanager.nodes.include-path: the list of hosts cannot be read: stat /no/such/list: no such file or directory: without it every host may join; create the file`},
 		"no exclude file":   {site("yarn.resourcemanager.nodes.exclude-path=/no/such/list"), `DIR/yarn-site.xml:2: yarn.resourcemanager.nodes.exclude-path: the list of hosts cannot be read`},
 		"a queue":           {map[string]string{"capacity-scheduler.xml": props("yarn.scheduler.capacity.root.queues=a")}, "DIR/capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues:"},
 		"XML":               {map[string]string{"yarn-site.xml": "<configuration>"}, "DIR/yarn-site.xml:1: not well-formed"},
@@ -276,11 +276,11 @@ func TestWrongValues(t *testing.T) {
 		"a level":            {file("log: {level: loud}"), "DIR/heddle.yaml:1:14: log.level: wanted debug, info, warn or error"},
 		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
 		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only value is "I understand"`},
-		"too large":          {file(strings.Repeat("# a\n", maxFile/4) + "\n"), "DIR/heddle.yaml is larger than the 16384 bytes it may have"},
+		"too large":          {file(strings.Repeat("# a\n", maxFile/4) + "\n"), "DIR/heddle.yaml is larger than the limit of 16384 bytes"},
 		"a profile":          {file("profile: nowhere"), `DIR/heddle.yaml:1:10: profile: no profile "nowhere", neither built in nor a file; there are`},
 		"a change":           {file("set: [book=none, place.mop=any]"), `DIR/heddle.yaml:1:18: set[1]: place.mop: no kind "mop"`},
 		"a listener":         {file("listen: {web: 'h:x'}"), `DIR/heddle.yaml:1:15: listen.web: "x" is no port`},
-		"a port for all":     {file("listen: {host: '127.0.0.1:1'}"), "DIR/heddle.yaml:1:16: listen.host: \"127.0.0.1:1\" has a port; a host alone is expected"},
+		"a port for all":     {file("listen: {host: '127.0.0.1:1'}"), "DIR/heddle.yaml:1:16: listen.host: \"127.0.0.1:1\" has a port; only a host is expected"},
 		"a listener nowhere": {file("listen: {host: rm..east}"), `DIR/heddle.yaml:1:16: listen.host: "rm..east" has no address here`},
 	} {
 		t.Run(name, func(t *testing.T) {

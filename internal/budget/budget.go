@@ -28,7 +28,7 @@ var ErrFull = errors.New("the memory for calls is in use")
 type TooLargeError struct{ Bytes, Most int64 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("it would take %d bytes of memory; at most %d are given to one address (memory.per_address in heddle.yaml)", e.Bytes, e.Most)
+	return fmt.Sprintf("it would need %d bytes of memory; one address may use at most %d (memory.per_address in heddle.yaml)", e.Bytes, e.Most)
 }
 
 // A Budget is a number of bytes that callers share. It is safe for concurrent use.

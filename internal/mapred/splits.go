@@ -30,7 +30,7 @@ const splitsHeader = "META-SPL"
 // order.
 func ParseSplits(data []byte) ([]Split, error) {
 	if len(data) < len(splitsHeader) || string(data[:len(splitsHeader)]) != splitsHeader {
-		return nil, errors.New("job.splitmetainfo does not begin as it should")
+		return nil, errors.New("job.splitmetainfo does not begin with its header")
 	}
 	r := &writable{rest: data[len(splitsHeader):]}
 	if v := r.number(); v != 1 && r.err == nil {

@@ -27,7 +27,7 @@ func ReadFile(path string, most int) ([]byte, error) {
 	defer func() { _ = r.Close() }() // the file was only read
 	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	if err == nil && len(data) > most {
-		err = fmt.Errorf("%s is larger than the %d bytes it may have", path, most)
+		err = fmt.Errorf("%s is larger than the limit of %d bytes", path, most)
 	}
 	return data, err
 }
@@ -52,7 +52,7 @@ func Document(data []byte) (ast.Node, error) {
 		switch {
 		case d.Body == nil:
 		case doc != nil:
-			return nil, &yaml.SyntaxError{Message: "a second document: there must be one", Token: Start(d.Body)}
+			return nil, &yaml.SyntaxError{Message: "a second document: there must be only one", Token: Start(d.Body)}
 		default:
 			doc = d.Body
 		}
@@ -133,7 +133,7 @@ func checkKeys(data []byte) error {
 		m := &open[len(open)-1]
 		if m.keys++; m.keys > maxKeys {
 			at := &token.Token{Position: &token.Position{Line: line, Column: column}}
-			return &yaml.SyntaxError{Message: fmt.Sprintf("is one key more than the %d that a mapping may have", maxKeys), Token: at}
+			return &yaml.SyntaxError{Message: fmt.Sprintf("exceeds the %d keys that a mapping may have", maxKeys), Token: at}
 		}
 	}
 	return nil

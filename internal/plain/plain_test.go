@@ -71,11 +71,11 @@ func TestDocument(t *testing.T) {
 		"\ufeffcount: many":                            "1:8 got text; wanted a whole number",
 		"\ufeff# none\ncount: 1":                       "",
 		"\ufeff":                                       "",
-		"count: 1\n---\ncount: 2":                      "3:1 a second document: there must be one",
+		"count: 1\n---\ncount: 2":                      "3:1 a second document: there must be only one",
 		"kinds: &a [x]":                                "1:8 anchors and aliases are not supported: write the value out",
 		strings.Repeat("[", 100):                       "1:65 is nested more than 64 deep",
 		"\n" + strings.Repeat("- ", 65):                "2:129 is nested more than 64 deep",
-		"a:\n" + strings.Repeat("  b: 1\n\n", 300_000): "20002:3 is one key more than the 10000 that a mapping may have",
+		"a:\n" + strings.Repeat("  b: 1\n\n", 300_000): "20002:3 exceeds the 10000 keys that a mapping may have",
 	} {
 		doc, err := Document([]byte(text))
 		if err == nil && doc != nil {

@@ -47,7 +47,7 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.
 			if c := &s.queues[q.ID()]; !c.kept.IsZero() {
 				return policy.Limit{
 					What: "containers", Queue: q.ID(), Most: c.most, Used: q.Taken(), Holds: holdsIn(q),
-					Note: "More is free, and is kept for a queue that goes first and asks for a larger container than it may have now.",
+					Note: "More is free, but is kept for a queue with precedence that asks for a larger container than it may have now.",
 				}, true
 			}
 		}
@@ -80,12 +80,12 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 		l.Of, l.Most, l.Used = policy.OfUser, s.less(s.userMastersPart(c), l.Most), s.userAt(c.leaf, mine).masters
 		l.By = append(l.By, c.cfg.set(userPercent), c.cfg.set(userFactor))
 	case heddle.GateClosed:
-		l.Note = "There is room for this one now, which is seen when an application of the queue comes or ends, or a node does."
+		l.Note = "There is room for this one now, which is noticed when an application of the queue arrives or ends, or a node does."
 	default: // masters of the queue
 		if v.Fits(s.apps[a.ID()].master.Plus(l.Used), l.Most) {
 			l.Most = s.behindLimit(v, c)
 			l.By = []string{s.setBy(c, "behind", s.masters.Behind)}
-			l.Note = "Beyond that only jobs smaller than all that wait for containers are let in, and none while one has waited for a master for too long."
+			l.Note = "Beyond that, only jobs smaller than all that wait for containers are admitted, and none while one has waited too long for a master."
 		}
 	}
 	l.Holds = func(b *policy.App) (heddle.Resource, bool) {

@@ -105,7 +105,7 @@ func newLag(a policy.Args) (*Lag, error) {
 		return nil, err
 	}
 	if !(o.Threshold > 0) || o.Threshold > math.MaxInt32 {
-		return nil, errors.New("coupling.mismatch: threshold must be above 0: so many reduces give δ = 1 − 1/e")
+		return nil, errors.New("coupling.mismatch: threshold must be above 0: it is the number of reduces that gives δ = 1 − 1/e")
 	}
 	return &Lag{o: o, salt: a.Rand.Uint64()}, nil
 }

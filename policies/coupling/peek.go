@@ -99,11 +99,11 @@ func NewPeek(a policy.Args) (policy.Place, error) {
 	fraction := func(x float64) bool { return x >= 0 && x <= 1 }
 	switch {
 	case o.Sample < 1:
-		return nil, errors.New("coupling.peek: sample must be at least 1: so many nodes are looked at")
+		return nil, errors.New("coupling.peek: sample must be at least 1: it is the number of nodes to look at")
 	case o.Slots < 0:
 		return nil, errors.New("coupling.peek: slots must be at least 0; leave it out to have it follow the lane")
 	case !(o.Beat >= 0 && o.Beat <= math.MaxInt32):
-		return nil, errors.New("coupling.peek: beat must be at least 0: so many seconds apart reports leave the chance as it is")
+		return nil, errors.New("coupling.peek: beat must be at least 0: it is the interval of reports, in seconds, that leaves the chance unchanged")
 	case o.Beta != nil && !(*o.Beta >= 0 && *o.Beta <= math.MaxFloat64):
 		return nil, errors.New("coupling.peek: beta must be at least 0; leave it out to have it follow the pending maps")
 	case !fraction(o.AlphaReduce) || !fraction(o.AlphaRack) || !fraction(o.AlphaOff):

@@ -58,7 +58,7 @@ func NewWait(a policy.Args) (policy.Place, error) {
 	}
 	switch {
 	case o.D < 1:
-		return nil, errors.New("coupling.wait: d must be at least 1: so many nodes are kept")
+		return nil, errors.New("coupling.wait: d must be at least 1: it is the number of nodes to keep")
 	case o.Slots < 0:
 		return nil, errors.New("coupling.wait: slots must be at least 0; leave it out to have it follow the lane")
 	}

@@ -36,7 +36,7 @@ func (o *Order) Of(shares []policy.Share) error {
 			return nil
 		}
 	}
-	return errors.New("dress: the order goes by the categories of the share dress, and the profile has no such share")
+	return errors.New("dress: the order uses the categories of the share dress, and the profile does not have that share")
 }
 
 // Queue implements [policy.Order].

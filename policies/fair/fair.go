@@ -62,7 +62,7 @@ func New(cfg Config, names []string) (*Scheduler, error) {
 	for i := range cfg.Queues {
 		c := &cfg.Queues[i]
 		if i > 0 && (c.Parent < 0 || c.Parent >= i) {
-			return nil, errors.New("fair: queue " + c.Path + " stands before its parent")
+			return nil, errors.New("fair: queue " + c.Path + " comes before its parent")
 		}
 		s.queues = append(s.queues, queue{cfg: c})
 	}

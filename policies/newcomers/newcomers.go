@@ -233,7 +233,7 @@ func (s *Share) Check(policy.View) []string {
 		sum = sum.Plus(s.waiting[i].room)
 	}
 	if sum != s.held {
-		return []string{"newcomers: what is held back is not the sum of what is held back for each"}
+		return []string{"newcomers: the amount held back is not the sum of the amounts held back for each"}
 	}
 	return nil
 }

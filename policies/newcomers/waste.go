@@ -58,7 +58,7 @@ func (s *Share) GaugeWords(name string) string {
 	case "newcomers.held":
 		return "The share of the cluster that is held back for applications whose masters start."
 	case "newcomers.waste":
-		return "The part of the cluster's time so far that was held back while somebody was refused who would have fitted."
+		return "The share of the cluster's time so far that was held back while an application was refused that would have fitted."
 	}
 	return ""
 }

@@ -69,7 +69,7 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 		if err != nil {
 			return err
 		}
-		failed.Message = "the call of " + method.name + " is not taken: " + failed.Message
+		failed.Message = "the call of " + method.name + " is not accepted: " + failed.Message
 		return c.turnDown(refusedMemory, to, failed)
 	}
 	req, err := method.decode(body)

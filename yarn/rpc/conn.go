@@ -164,7 +164,7 @@ func (c *conn) unwanted(begin []byte, bytes int) (bool, error) {
 		return false, err
 	}
 	if h.call < 0 {
-		return false, c.disorder(to, "a frame of more than %d bytes is no call", readPiece)
+		return false, c.disorder(to, "a frame of more than %d bytes is not a call", readPiece)
 	}
 	method, rest, why, failed, err := c.method(to, rest)
 	if err != nil {
@@ -298,5 +298,5 @@ func (c *conn) panicked(p any) *Error {
 	c.s.count.panics.Add(1)
 	c.s.count.refused[refusedPanic].Add(1)
 	c.s.log.Error("panic while answering a peer; its connection ends", "peer", c.addr.String(), "panic", p, "stack", string(debug.Stack()))
-	return errorf(wire.RpcErrorCode_FATAL_UNKNOWN, ClassYarn, "the server made a mistake while answering; its log has the details")
+	return errorf(wire.RpcErrorCode_FATAL_UNKNOWN, ClassYarn, "internal error in the server; its log has the details")
 }

@@ -157,7 +157,7 @@ func directives(text []byte) (map[string]string, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if _, ok := has[name]; ok {
-			return nil, fmt.Errorf("%s stands twice", name)
+			return nil, fmt.Errorf("%s appears twice", name)
 		}
 		if len(has) == maxDirectives {
 			return nil, fmt.Errorf("more than %d values", maxDirectives)

@@ -18,7 +18,7 @@ const (
 )
 
 // errNoRoom says that the input buffers of one address, or all together, are at their limit.
-var errNoRoom = errors.New("no room left for input: what connections have sent and is not read yet takes up all memory that there is for it")
+var errNoRoom = errors.New("no memory left for input: unread data of connections takes up all memory reserved for it")
 
 // A tooLongError says that a peer announced an empty frame, or one above the limit.
 type tooLongError struct {

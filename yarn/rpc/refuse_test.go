@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 		{"error with a class, wrapped", opened + hexMethod(7, "wrapped", &killReq{}), 7, wire.RpcErrorCode_ERROR_APPLICATION, ClassAccessControl, "not yours", ""},
 		{"answer without what it must have", opened + hexMethod(7, "incomplete", &killReq{}), 7, wire.RpcErrorCode_ERROR_SERIALIZING_RESPONSE, ClassYarn, "identifier", ""},
 		{"fatal error", opened + hexMethod(7, "fatal", &killReq{}), 7, wire.RpcErrorCode_FATAL_UNKNOWN, ClassYarn, "go away", ""},
-		{"panic", opened + hexMethod(7, "panics", &killReq{}), 7, wire.RpcErrorCode_FATAL_UNKNOWN, ClassYarn, "a mistake", "panic"},
+		{"panic", opened + hexMethod(7, "panics", &killReq{}), 7, wire.RpcErrorCode_FATAL_UNKNOWN, ClassYarn, "internal error", "panic"},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			before := s.Stats().Refused[one.why]

@@ -82,7 +82,7 @@ func NewServer(o Options) *Server {
 	all := shapes{}
 	for _, p := range o.Protocols {
 		if s.protocols[p.Name] != nil {
-			panic("rpc: protocol " + p.Name + " stands twice in the options of a server")
+			panic("rpc: protocol " + p.Name + " appears twice in the options of a server")
 		}
 		methods := make(map[string]*served, len(p.Methods))
 		for name, m := range p.Methods {
@@ -167,7 +167,7 @@ func (s *Server) accept(nc net.Conn) {
 	}
 	s.mu.Unlock()
 	if refused >= 0 {
-		s.refuse(peerOf(gone), refused, errors.New("the limit on connections is reached, and of those that do nothing this one has the least claim"))
+		s.refuse(peerOf(gone), refused, errors.New("the limit on connections is reached, and this idle connection has the lowest priority"))
 		_ = gone.Close()
 	}
 }

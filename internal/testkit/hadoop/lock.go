@@ -46,7 +46,7 @@ func awaitLock(ctx context.Context, f *os.File, wait time.Duration, log *slog.Lo
 			return fmt.Errorf("locking %s: %w", f.Name(), err)
 		}
 		if !time.Now().Before(deadline) {
-			return fmt.Errorf("another testbed is up (%s), and a machine has room for one: stop it, or end its processes (%s)", holder, f.Name())
+			return fmt.Errorf("another testbed is up (%s), and a machine has room for only one: stop it, or end its processes (%s)", holder, f.Name())
 		}
 		if !told {
 			log.Info("waiting for another testbed to stop", "holder", holder)
