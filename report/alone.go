@@ -69,9 +69,9 @@ func (c *Comparison) orderingLine() string {
 	if low := jct.spread(knowing); low != "" {
 		s += " (" + low + ")"
 	}
-	s += ", in the profile " + knowing.Profile + ": an estimate of what ordering could reach, and no bound"
+	s += ", in the profile " + knowing.Profile + ": an estimate of what ordering could reach, not a bound"
 	if own.Mean[JCTMean] <= knowing.Mean[JCTMean] {
-		s += "; " + own.Profile + " is no worse as it is"
+		s += "; " + own.Profile + " is no worse with its own order"
 	}
 	return s
 }

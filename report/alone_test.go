@@ -51,12 +51,12 @@ func TestSlowdown(t *testing.T) {
 func TestOrdering(t *testing.T) {
 	c := known()
 	want := "an order that knows what each job still needs has a mean JCT of 27.5 s (25.0–30.0 s), in the profile fair: " +
-		"an estimate of what ordering could reach, and no bound"
+		"an estimate of what ordering could reach, not a bound"
 	if got := c.orderingLine(); got != want {
 		t.Errorf("%q,\nwant %q", got, want)
 	}
 	c.Profiles[0].Runs = c.Clairvoyant[0].Runs
-	if got := c.orderingLine(); !strings.Contains(got, "; fair is no worse as it is") {
+	if got := c.orderingLine(); !strings.Contains(got, "; fair is no worse with its own order") {
 		t.Errorf("%q does not say that fair has it already", got)
 	}
 	if got := worked().orderingLine() + worked().aloneLine(); got != "" {

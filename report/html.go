@@ -198,7 +198,7 @@ func (c *Comparison) legendLines(sums []Summary) []string {
 			"Percentiles are linear between the two nearest ranks. CPU used and memory held are shares of the cluster's until the makespan.",
 	}
 	if n := len(c.Seeds()); n > 1 {
-		lines = append(lines, fmt.Sprintf("Every figure is the mean over %d seeds, beside it the lowest and highest of them.", n))
+		lines = append(lines, fmt.Sprintf("Every figure is the mean over %d seeds, followed by the lowest and the highest.", n))
 	}
 	if s := wonLine(sums, len(c.Seeds())); s != "" {
 		lines = append(lines, strings.ToUpper(s[:1])+s[1:]+".")

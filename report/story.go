@@ -140,7 +140,7 @@ func (c *Comparison) boundsLine() string {
 func (c *Comparison) notes() []string {
 	notes := append([]string(nil), c.Notes...)
 	if n := c.Cut(); n > 0 {
-		notes = append(notes, some(n, "run was", "runs were")+" cut short: figures cover what there was")
+		notes = append(notes, some(n, "run was", "runs were")+" cut short: figures cover only the part that ran")
 	}
 	for _, p := range c.Profiles {
 		if len(p.Runs) == 0 {

@@ -337,7 +337,7 @@ func (m *Machine) setLifetime(q *SetLifetime) {
 	case m.short != "":
 		err = m.hasRoom("keeps its lifetime", q.App)
 	case a.public().Final():
-		err = invalid(classYarn, "%s is %s; its lifetime cannot change", q.App, string(a.public()))
+		err = invalid(classYarn, "%s is %s; its lifetime cannot be changed", q.App, string(a.public()))
 	case q.Until <= m.today():
 		err = invalid(classYarn, "the expire time of %s is not in the future", q.App)
 	}

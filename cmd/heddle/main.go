@@ -44,7 +44,7 @@ func exitOf(cmd *cobra.Command, err error) int {
 	}
 	say(os.Stderr, err.Error())
 	if errors.As(err, new(usageError)) {
-		fmt.Fprintf(os.Stderr, "%s --help says more\n", cmd.CommandPath())
+		fmt.Fprintf(os.Stderr, "%s --help shows more\n", cmd.CommandPath())
 	}
 	switch {
 	case errors.As(err, new(failure)):

@@ -221,7 +221,7 @@ func (a *app) printNode(r *rm.NodeRow, now time.Time) error {
 	c.line("health", "%s", r.Health)
 	c.line("health checked", "%s, %s", moment(r.Reported), ago(r.Reported, now))
 	c.line("containers", "%d", r.Containers)
-	c.usage("given away", r.Used, r.Total)
+	c.usage("allocated", r.Used, r.Total)
 	c.line("measured", "%s of memory, %s vcores busy", mem(r.Measured.PhysicalMiB), vcores(r.Measured.Vcores))
 	c.line("of containers", "%s of memory, %s vcores busy", mem(r.OfTasks.PhysicalMiB), vcores(r.OfTasks.Vcores))
 	c.line("labels", "%s", strings.Join(r.Labels, ", "))

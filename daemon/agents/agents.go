@@ -126,7 +126,7 @@ func (s *server) read(w http.ResponseWriter, r *http.Request) (ask api.Join, ok 
 	if err := json.NewDecoder(l).Decode(&ask); err != nil {
 		code, err := l.status(err)
 		if code == http.StatusBadRequest {
-			err = fmt.Errorf("the request is not what heddle node join sends: %w", err)
+			err = fmt.Errorf("this is not a valid join request: %w", err)
 		}
 		refuse(w, code, err)
 		return ask, false

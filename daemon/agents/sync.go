@@ -98,7 +98,7 @@ func heard(l *load) (q *rm.AgentSync, code int, err error) {
 		err = s.Check()
 	}
 	if err != nil {
-		return nil, http.StatusBadRequest, fmt.Errorf("the request is not what a node agent sends: %w", err)
+		return nil, http.StatusBadRequest, fmt.Errorf("this is not a valid request of a node agent: %w", err)
 	}
 	node, err := ids.ParseNode(s.Node)
 	if err != nil {

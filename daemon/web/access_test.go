@@ -159,10 +159,10 @@ func TestContainersOfOthers(t *testing.T) {
 			t.Errorf("%q sees %s", user, w.Body)
 		}
 	}
-	if body := as(h, "eve", "/cluster/node/node1:8041").Body.String(); strings.Contains(body, "_01_000002") || !strings.Contains(body, "3 of applications that you may not look at are not shown") {
+	if body := as(h, "eve", "/cluster/node/node1:8041").Body.String(); strings.Contains(body, "_01_000002") || !strings.Contains(body, "3 of applications that you may not view are not shown") {
 		t.Errorf("eve sees %s", body)
 	}
-	if body := as(h, "ann", "/cluster/node/node1:8041").Body.String(); !strings.Contains(body, "_01_000002") || strings.Contains(body, "may not look at") {
+	if body := as(h, "ann", "/cluster/node/node1:8041").Body.String(); !strings.Contains(body, "_01_000002") || strings.Contains(body, "may not view") {
 		t.Errorf("ann sees %s", body)
 	}
 }
@@ -183,7 +183,7 @@ func TestMaskedPages(t *testing.T) {
 			t.Errorf("eve sees %q on the page of the application", secret)
 		}
 	}
-	for _, shown := range []string{"root.default", "ann", "RUNNING", "You may not look at the rest"} {
+	for _, shown := range []string{"root.default", "ann", "RUNNING", "You may not view the rest"} {
 		if !strings.Contains(body, shown) {
 			t.Errorf("eve does not see %q on the page of the application", shown)
 		}

@@ -88,7 +88,7 @@ func (s *site) recovered(rec *recorder, r *http.Request, what any) {
 	if rec.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	http.Error(rec, "internal error; the log of the daemon says more", http.StatusInternalServerError)
+	http.Error(rec, "internal error; the daemon's log has details", http.StatusInternalServerError)
 }
 
 // secure sets headers for browsers. Pages of masters bring their own scripts, so they get fewer.

@@ -142,7 +142,7 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name 
 	var b bytes.Buffer
 	if err := p.by[name].ExecuteTemplate(&b, "layout.html", f); err != nil {
 		p.s.Log.Error("a page cannot be shown", "page", name, "error", err)
-		http.Error(w, "the page cannot be shown; the log of the daemon says why", http.StatusInternalServerError)
+		http.Error(w, "the page cannot be shown; the daemon's log says why", http.StatusInternalServerError)
 		return
 	}
 	daemon.ReadingOf(r.Context()).End(b.Len())

@@ -27,7 +27,7 @@ func (m *Entries) UnmarshalJSON(data []byte) error {
 	if t, err := d.Token(); err != nil || t == nil {
 		return err
 	} else if t != json.Delim('{') {
-		return fmt.Errorf("a map is %s; it should be an object", data)
+		return fmt.Errorf("a map is %s; want an object", data)
 	}
 	for d.More() {
 		name, err := d.Token()

@@ -373,7 +373,7 @@ func (c *conn) sendFrame(at *turn, b []byte) error {
 func (c *conn) sent(err error) error {
 	if err != nil && c.broken.CompareAndSwap(false, true) {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			c.s.refuse(c.addr, refusedOutput, errors.New("it does not read its answers"))
+			c.s.refuse(c.addr, refusedOutput, errors.New("the peer does not read its answers"))
 		}
 		c.cancel()
 		_ = c.nc.Close() // the reader ends with it

@@ -215,7 +215,7 @@ func (c *Client) request(id int32, method string, req proto.Message) error {
 		return fmt.Errorf("the request cannot be written: %w", err)
 	}
 	if len(b)-lengthSize > DefaultFrame {
-		return fmt.Errorf("the request has %d bytes, at most %d are sent", len(b)-lengthSize, DefaultFrame)
+		return fmt.Errorf("the request has %d bytes; at most %d can be sent", len(b)-lengthSize, DefaultFrame)
 	}
 	endFrame(b, 0)
 	if err := c.out.send(nil, b); err != nil {

@@ -138,7 +138,7 @@ func offers(list, item string) bool {
 // directives reads name=value, name="value", …; every name may occur once.
 func directives(text []byte) (map[string]string, error) {
 	if len(text) > maxDigest {
-		return nil, fmt.Errorf("%d bytes are too long, %d are taken", len(text), maxDigest)
+		return nil, fmt.Errorf("%d bytes are too long; at most %d are accepted", len(text), maxDigest)
 	}
 	has := make(map[string]string, 12)
 	rest := trimSpace(string(text))
@@ -188,12 +188,12 @@ func directive(s string) (value, rest string, err error) {
 		case '\\':
 			i++
 			if i == len(s) {
-				return "", "", errors.New("a quotation does not end")
+				return "", "", errors.New("a quoted string is not closed")
 			}
 		}
 		b.WriteByte(s[i])
 	}
-	return "", "", errors.New("a quotation does not end")
+	return "", "", errors.New("a quoted string is not closed")
 }
 
 func trimSpace(s string) string { return strings.Trim(s, " \t\r\n") }

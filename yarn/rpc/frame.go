@@ -27,7 +27,7 @@ type tooLongError struct {
 }
 
 func (e *tooLongError) Error() string {
-	return fmt.Sprintf("a frame of %d bytes was announced, 1 to %d are taken", e.length, e.limit)
+	return fmt.Sprintf("a frame of %d bytes was announced; want 1 to %d", e.length, e.limit)
 }
 
 // A splitter cuts its input into frames. Its buffer grows with the bytes that have arrived, never with the length that a

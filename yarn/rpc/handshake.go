@@ -43,7 +43,7 @@ func (c *conn) greet() error {
 			"SIMPLE authentication is not enabled.  Available:[TOKEN]")
 	default:
 		return refuse(refusedAuth, wire.RpcErrorCode_FATAL_UNAUTHORIZED, ClassIPC,
-			"authentication 0x%02x of the connection header is not known; 0x00 is SIMPLE, 0xdf is SASL", auth)
+			"authentication 0x%02x of the connection header is unknown; want 0x00 (SIMPLE) or 0xdf (SASL)", auth)
 	}
 }
 
@@ -78,9 +78,9 @@ func (c *conn) handle(b []byte) error {
 	case h.op == int32(wire.RpcRequestHeader_RPC_CLOSE_CONNECTION):
 		return errBye
 	case h.op != int32(wire.RpcRequestHeader_RPC_FINAL_PACKET):
-		return c.disorder(to, "rpcOp %d of the RPC request header is not implemented, 0 is", h.op)
+		return c.disorder(to, "rpcOp %d of the RPC request header is not implemented; want 0", h.op)
 	case h.call >= 0 && h.kind != int32(wire.RpcKind_RPC_PROTOCOL_BUFFER):
-		return c.disorder(to, "rpcKind %d of the RPC request header is not implemented, 2 is", h.kind)
+		return c.disorder(to, "rpcKind %d of the RPC request header is not implemented; want 2", h.kind)
 	case h.call >= 0 && !c.open:
 		return c.disorder(to, "a call came before the connection context")
 	case h.call >= 0:
@@ -100,7 +100,7 @@ func (c *conn) handle(b []byte) error {
 func (c *conn) introduced(to echo, b []byte) error {
 	switch {
 	case c.open:
-		return c.disorder(to, "the connection context was sent before")
+		return c.disorder(to, "the connection context was already sent")
 	case c.sasl != nil && !c.sasl.done:
 		return c.disorder(to, "the connection context came before SASL was done")
 	}

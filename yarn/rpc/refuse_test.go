@@ -51,7 +51,7 @@ func TestRefusals(t *testing.T) {
 		{"Writable call", opened + hexFrame(change(7, func(h *header) { h.RpcKind = wire.RpcKind_RPC_WRITABLE.Enum() })), 7, wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, "rpcKind 1", "order"},
 		{"unknown negative id", opened + hexFrame(head(-2)), 4294967294, wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, "-2", "order"},
 		{"call before the context", hexSimpleHeader + hexCall, 0, wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, "before the connection context", "order"},
-		{"second context", opened + hexSimpleContext, 4294967293, wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, "sent before", "order"},
+		{"second context", opened + hexSimpleContext, 4294967293, wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, "already sent", "order"},
 		{"context before SASL", hexSASLHeader + hexSimpleContext, 4294967293, wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, "before SASL", "order"},
 		{"SASL without having said so", hexSimpleHeader + hexNegotiate, 4294967263, wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, "not requested", "order"},
 		{"context nobody can read", hexSimpleHeader + hexFrame(head(callContext), head(1)), 4294967293, wire.RpcErrorCode_FATAL_UNAUTHORIZED, ClassAccessControl, "effectiveUser", "context"},

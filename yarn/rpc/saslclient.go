@@ -102,7 +102,7 @@ func (c *Client) exchange(header []byte, m *wire.RpcSasl) (*wire.RpcSasl, error)
 	case h.err != nil:
 		return nil, h.err
 	case h.call != callSASL:
-		return nil, fmt.Errorf("an answer to call %d came, one to SASL was due", h.call)
+		return nil, fmt.Errorf("received an answer to call %d; expected one to SASL", h.call)
 	}
 	var answer wire.RpcSasl
 	if err := decoding.Unmarshal(body, &answer); err != nil {

@@ -148,7 +148,7 @@ func (s *saslServer) respond(m *wire.RpcSasl) (*wire.RpcSasl, error) {
 	nonce := s.nonce
 	s.nonce = ""
 	if nonce == "" {
-		return nil, &Error{Class: ClassSASL, Message: "the challenge was answered before"}
+		return nil, &Error{Class: ClassSASL, Message: "the challenge was already answered"}
 	}
 	identifier, d, hash, err := readResponse(m.Token, nonce)
 	if err != nil {

@@ -213,8 +213,8 @@ func TestUnwanted(t *testing.T) {
 		frame string
 		want  string
 	}{
-		"more than its method takes": {hexMethod(1, "small", &killReq{Diagnostics: new(strings.Repeat("x", 500<<10))}), "the request of small has 512004 bytes; at most 40000 are taken"},
-		"more than the request":      {hexTail(hexMethod(1, "small", &killReq{}), 500<<10), "the request of small has 512000 bytes; at most 40000 are taken"},
+		"more than its method takes": {hexMethod(1, "small", &killReq{Diagnostics: new(strings.Repeat("x", 500<<10))}), "the request of small has 512004 bytes; at most 40000 are accepted"},
+		"more than the request":      {hexTail(hexMethod(1, "small", &killReq{}), 500<<10), "the request of small has 512000 bytes; at most 40000 are accepted"},
 		"no method":                  {hexMethod(1, "none", &killReq{Diagnostics: new(strings.Repeat("x", 500<<10))}), "Unknown method none"},
 	} {
 		t.Run(name, func(t *testing.T) {

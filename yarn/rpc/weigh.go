@@ -155,7 +155,7 @@ func (w *scale) part(p part, kind protowire.Type, value []byte, tag, depth int) 
 
 // tooLong is the error for a request of too many bytes.
 func (m *served) tooLong(bytes uint64) error {
-	return fmt.Errorf("the request of %s has %d bytes; at most %d are taken", m.name, bytes, m.bytes)
+	return fmt.Errorf("the request of %s has %d bytes; at most %d are accepted", m.name, bytes, m.bytes)
 }
 
 // weigh returns how many bytes of memory a request takes, or why it is refused.
@@ -169,7 +169,7 @@ func (m *served) weigh(b []byte) (int64, error) {
 	w := scale{most: m.elements}
 	w.weigh(m.request, b, 0)
 	if w.elements > w.most {
-		return 0, fmt.Errorf("the request of %s has more than %d elements in its lists; the one too many is in %s", m.name, w.most, w.of)
+		return 0, fmt.Errorf("the request of %s has more than %d elements in its lists; the limit was exceeded in %s", m.name, w.most, w.of)
 	}
 	return leastCall + copies*w.bytes, nil
 }

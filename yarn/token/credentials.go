@@ -47,7 +47,7 @@ func ParseCredentials(b []byte) (*Credentials, error) {
 	}
 	rest, ok := bytes.CutPrefix(b, []byte(credentialsMagic))
 	if !ok || len(rest) == 0 {
-		return nil, fmt.Errorf("credentials begin with %q and not with %q and a format", b[:min(len(b), 5)], credentialsMagic)
+		return nil, fmt.Errorf("credentials begin with %q; want %q and a format", b[:min(len(b), 5)], credentialsMagic)
 	}
 	var c *Credentials
 	var err error
@@ -57,7 +57,7 @@ func ParseCredentials(b []byte) (*Credentials, error) {
 	case formatProtobuf:
 		c, err = parseProtobuf(body)
 	default:
-		err = fmt.Errorf("format %d; there are %d and %d", format, formatWritable, formatProtobuf)
+		err = fmt.Errorf("unknown format %d; want %d or %d", format, formatWritable, formatProtobuf)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)

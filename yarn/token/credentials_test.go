@@ -131,8 +131,8 @@ func protobufFormat(t *rapid.T, c *token.Credentials) []byte {
 func TestCredentialsThatAreNone(t *testing.T) {
 	for _, c := range []struct{ what, text, want string }{
 		{"other bytes", "cafebabe00", `begin with "\xca\xfe\xba\xbe\x00"`},
-		{"no format", "48445453", `and not with "HDTS" and a format`},
-		{"another format", "4844545302", "format 2; there are 0 and 1"},
+		{"no format", "48445453", `want "HDTS" and a format`},
+		{"another format", "4844545302", "unknown format 2; want 0 or 1"},
 		{"no number of tokens", "4844545300", "number of tokens: the bytes end too early"},
 		{"a negative number of tokens", "4844545300ff", "-1 tokens"},
 		{"a million tokens", "48445453008d0f4240", "1000000 tokens, there may be 0 to 10000"},
