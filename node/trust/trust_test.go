@@ -187,7 +187,7 @@ func TestRequests(t *testing.T) {
 	unsigned[len(unsigned)-1] ^= 1
 	for want, der := range map[string][]byte{
 		"not a certificate request": []byte("hello"), "want at most": make([]byte, maxRequest+1),
-		"want ECDSA on P-256":    strange(elliptic.P384()),
+		"want ECDSA on P-256":       strange(elliptic.P384()),
 		"with an invalid signature": unsigned, "only for it, not for other:1": ask(t, "other:1"),
 	} {
 		_, err := a.Renew(node, der)
