@@ -91,13 +91,13 @@ func (l *LastFacts) Text(w Words) string {
 	}
 	var parts []string
 	if !l.First.IsZero() {
-		parts = append(parts, "it asked for "+w.Amount(l.First)+" first")
+		parts = append(parts, "the last one asked for "+w.Amount(l.First)+" first")
 	}
 	if l.Containers > 0 {
 		parts = append(parts, "one of the last two wanted "+number(int64(l.Containers), "container")+" at once, "+w.Amount(l.Most)+" together")
 	}
 	if l.Heap > 0 {
-		s := "its master's heap held " + w.Bytes(l.Heap<<20)
+		s := "the last master's heap held " + w.Bytes(l.Heap<<20)
 		if l.Maps > 0 {
 			s += " with " + number(int64(l.Maps), "map")
 		}

@@ -64,7 +64,7 @@ it; 1 if the result could not be written; 2 if the configuration has errors or c
 			return errors.Join(wrong, fmt.Errorf("%s cannot be used", args[0]))
 		},
 	}
-	choose(cmd, output, "output", "o", "what to print")
+	choose(cmd, output, "output", "o", "output format")
 	return cmd
 }
 

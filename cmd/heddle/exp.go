@@ -71,7 +71,7 @@ func newExpList(a *app) *cobra.Command {
 			return wrote(err)
 		},
 	}
-	choose(cmd, &output, "output", "o", "what to print")
+	choose(cmd, &output, "output", "o", "output format")
 	return cmd
 }
 
@@ -176,8 +176,8 @@ in every column, simulated as heddle rm without node agents and with them. Losse
 	f.seeds.add(cmd.Flags())
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "with profile: make `CHANGE` in the profile heddle; may be repeated")
 	cmd.Flags().StringVar(&f.cases, "cases", "", "with profile: only cases whose name contains `TEXT`")
-	cmd.Flags().BoolVar(&f.knows, "clairvoyant", false, "with profile: also run orders that know what jobs need, for what ordering could reach; takes about twice as long")
-	choose(cmd, &f.output, "output", "o", "what to print")
+	cmd.Flags().BoolVar(&f.knows, "clairvoyant", false, "with profile: also run orders that know what jobs need, to estimate what ordering could reach; takes about twice as long")
+	choose(cmd, &f.output, "output", "o", "output format")
 	return cmd
 }
 

@@ -131,7 +131,7 @@ under the CapacityScheduler, the FairScheduler and others.`,
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "report on stderr what is done and how long it takes")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on stderr: no progress, no notes")
 	root.Flags().Bool("version", false, "print the version, like heddle version")
-	f.BoolVar(&a.noColor, "no-color", false, "no colours (so does NO_COLOR in the environment)")
+	f.BoolVar(&a.noColor, "no-color", false, "no colours (like NO_COLOR in the environment)")
 	return root
 }
 

@@ -37,7 +37,7 @@ func (r *remoteFlags) add(cmd *cobra.Command) {
 // printing adds -o.
 func (r *remoteFlags) printing(cmd *cobra.Command) {
 	r.output = choice{value: "table", of: []string{"table", "json"}}
-	choose(cmd, &r.output, "output", "o", "what to print")
+	choose(cmd, &r.output, "output", "o", "output format")
 }
 
 // writing adds --user.

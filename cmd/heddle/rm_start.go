@@ -92,7 +92,7 @@ func (n *notice) text() string {
 	}
 	if n.first {
 		b.WriteString("\nThis is the first start. yarn-site.xml of NodeManagers and clients needs\n" + n.site() +
-			"and of NodeManagers, so that they come back at once after a restart,\n")
+			"and that of NodeManagers, so that they reconnect at once after a restart,\n")
 		writeProperty(&b, conf.RetryName, strconv.Itoa(conf.RetryMillis))
 	}
 	return b.String()

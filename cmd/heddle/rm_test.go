@@ -157,7 +157,7 @@ func TestRunsAndStops(t *testing.T) {
 	for _, want := range []string{
 		"only this machine can reach it", "profile heddle: no scheduler is configured", "state: " + data, "This is the first start",
 		"<property><name>yarn.resourcemanager.hostname</name><value>127.0.0.1</value></property>",
-		"of NodeManagers, so that they come back at once after a restart,\n  <property><name>yarn.nodemanager.resourcemanager.connect.retry-interval.ms</name><value>1000</value></property>",
+		"of NodeManagers, so that they reconnect at once after a restart,\n  <property><name>yarn.nodemanager.resourcemanager.connect.retry-interval.ms</name><value>1000</value></property>",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in\n%s", want, said)

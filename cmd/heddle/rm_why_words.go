@@ -64,9 +64,9 @@ func knownSentences(e *rm.Explanation) string {
 	if e.Job != nil {
 		line("Known about earlier runs of this user and name", e.Job.Last.Text(inFigures))
 	}
-	line("Told by its master", e.Known.Text(inFigures))
+	line("Reported by its master", e.Known.Text(inFigures))
 	if e.Known != nil {
-		line("The last call of its master failed", e.Known.Failed)
+		line("The last call to its master failed", e.Known.Failed)
 	}
 	line("Not done, because its nodes cannot", counted(e.Undone, rm.CapText, heddle.NumCaps))
 	return b.String()

@@ -36,7 +36,7 @@ read and why, and what was missing and by which rule it was filled in.`,
 		},
 	}
 	read.add(cmd)
-	choose(cmd, output, "output", "o", "what to print")
+	choose(cmd, output, "output", "o", "output format")
 	return cmd
 }
 

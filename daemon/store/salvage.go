@@ -323,7 +323,7 @@ func (w *wreck) between(bucket string) string {
 		case d.From == "" && d.To == "":
 			out = append(out, "anywhere")
 		default:
-			out = append(out, fmt.Sprintf("from %s up to before %s", from, to))
+			out = append(out, fmt.Sprintf("from %s up to, but not including, %s", from, to))
 		}
 	}
 	if len(out) == 0 {

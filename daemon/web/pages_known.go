@@ -23,9 +23,9 @@ func (p *pages) known(e *rm.Explanation) (out []fact) {
 	w := rm.Words{Amount: amountText, Bytes: bytesText, Lasting: func(ms int64) string { return p.since(1, 1+ms) }}
 	add("At submission", e.Job.Text(w))
 	if e.Job != nil {
-		add("Last time", e.Job.Last.Text(w))
+		add("Earlier runs", e.Job.Last.Text(w))
 	}
-	add("Master told", e.Known.Text(w))
+	add("Reported by master", e.Known.Text(w))
 	if e.Known != nil {
 		add("Last call failed", e.Known.Failed)
 	}
