@@ -259,7 +259,7 @@ func (r *fairReader) bad(n *node, format string, args ...any) {
 func (r *fairReader) unread(n *node, known []key) {
 	i := slices.IndexFunc(known, func(k key) bool { return k.name == n.name })
 	if i < 0 {
-		r.note(Unknown, r.file, n.line, n.name, "this element is not allowed here")
+		r.note(Unknown, r.file, n.line, n.name, "unknown element")
 		return
 	}
 	r.note(known[i].kind, r.file, n.line, n.name, "%s", known[i].text)

@@ -202,7 +202,7 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	m.hush(a)
 	if t.heap > 0 && began && t.byItself() {
 		m.remember(a, func(r *heddle.LastRun) { r.TooSmall = max(r.TooSmall, t.heap) })
-		t.diag = Clip(text("%s\nIts Java heap had been cut to %d MiB; the next master gets its full size.", t.diag, t.heap), maxDiagnostics)
+		t.diag = Clip(text("%s\nIts Java heap had been cut to %d MiB; the next master gets the requested size.", t.diag, t.heap), maxDiagnostics)
 	}
 	m.log(Warn, "attempt failed", "attempt", t.id, "status", status, "diagnostics", t.diag)
 	if a.state.isOver() {

@@ -86,7 +86,7 @@ func (m *Machine) passOver() {
 		}
 	}
 	if count > 0 {
-		m.log(Warn, "NodeManagers have stopped reporting: no containers start there until they report again", "nodes", count, "first", first)
+		m.log(Warn, "NodeManagers are not reporting: no containers start there until they do", "nodes", count, "first", first)
 	}
 }
 

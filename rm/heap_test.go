@@ -78,7 +78,7 @@ func TestFullAfterFailure(t *testing.T) {
 		w.mastersAre(id, cutTo384)
 		n.failMaster(id, status)
 		w.mastersAre(id, cutTo384, inFull)
-		if d := w.tries[ids.Attempt{App: id, N: 1}].Diagnostics; !strings.HasSuffix(d, "cut to 208 MiB; the next master gets its full size.") {
+		if d := w.tries[ids.Attempt{App: id, N: 1}].Diagnostics; !strings.HasSuffix(d, "cut to 208 MiB; the next master gets the requested size.") {
 			t.Errorf("its client reads %q", d)
 		}
 		n.failMaster(id, status)

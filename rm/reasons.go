@@ -26,7 +26,7 @@ var reasons = [heddle.NumWhys]Reason{
 	heddle.WaitLocal:      {"it waits for a node that holds its data", "is passed over for one that holds its data", "are passed over for one that holds its data"},
 	heddle.WaitRack:       {"it waits for a rack that holds its data", "is passed over for a rack that holds its data", "are passed over for a rack that holds its data"},
 	heddle.StrictElsewhere: {
-		"it accepts only the nodes and racks that it names, and none of them is up",
+		"it accepts only the nodes and racks that it names, and none of them is available",
 		"is not among the nodes and racks that it names", "are not among the nodes and racks that it names",
 	},
 	heddle.QueueLimit:   {"its queue is at its maximum", "is closed to its queue", "are closed to its queue"},

@@ -81,7 +81,7 @@ func Load(dir string) (*Authority, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s is damaged: %w; %s", path, err, restore)
 	case !a.key.PublicKey.Equal(a.cert.PublicKey) || len(a.tokens) != sha256.Size:
-		return nil, fmt.Errorf("%s is damaged: its certificate and key do not match; %s", path, restore)
+		return nil, fmt.Errorf("%s is damaged: its parts do not match; %s", path, restore)
 	case time.Now().After(a.cert.NotAfter):
 		return nil, fmt.Errorf("%s expired on %s; remove it and let each node join again",
 			path, a.cert.NotAfter.Format(time.DateOnly))
@@ -151,7 +151,7 @@ func (a *Authority) Join(token string, request []byte) (node string, der []byte,
 	want := t.sign(a.tokens)
 	switch {
 	case t.CA != a.hash:
-		return "", nil, errors.New("the token was issued by another ResourceManager; heddle node token beside this one prints one for it")
+		return "", nil, errors.New("the token was issued by another ResourceManager; heddle node token on the machine of this one prints a valid one")
 	case !hmac.Equal(t.mac[:], want[:]):
 		return "", nil, errors.New("the token is not genuine; heddle node token prints one on the machine of the ResourceManager")
 	case !a.Now().Before(t.Expires):
