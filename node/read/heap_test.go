@@ -264,7 +264,7 @@ func TestHostileTmp(t *testing.T) {
 		}
 	}
 	h = heapsIn(proc)
-	fails(h, soon(), tmp+" has more folders hsperfdata_* than are looked at: 16 of a user")
+	fails(h, soon(), tmp+" has too many hsperfdata_* folders: at most 16 of a user")
 	if h.kept != maxOwned {
 		t.Errorf("%d folders of a user are kept, want %d", h.kept, maxOwned)
 	}
