@@ -483,7 +483,7 @@ func TestStoreShort(t *testing.T) {
 	w.done(w.submitAs("ann", submission(first, "SPARK"), ""))
 	said := 0
 	for _, e := range w.rest {
-		if l, ok := e.(*Log); ok && strings.Contains(l.Text, "room") {
+		if l, ok := e.(*Log); ok && strings.Contains(l.Text, "disk space") {
 			said++
 		}
 	}
