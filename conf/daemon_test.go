@@ -151,7 +151,7 @@ func TestDaemonRefuses(t *testing.T) {
 		"hadoop.rpc.protection=privacy":                 "core-site.xml:2: hadoop.rpc.protection: is privacy: heddle rm neither signs nor encrypts",
 		"hadoop.rpc.protection=authentication,privacy":  "core-site.xml:2: hadoop.rpc.protection: is authentication,privacy",
 		"yarn.http.policy=HTTPS_ONLY":                   "core-site.xml:2: yarn.http.policy: is HTTPS_ONLY",
-		"yarn.resourcemanager.ha.enabled=true":          "core-site.xml:2: yarn.resourcemanager.ha.enabled: is true: heddle rm runs alone",
+		"yarn.resourcemanager.ha.enabled=true":          "core-site.xml:2: yarn.resourcemanager.ha.enabled: is true: heddle rm runs as a single instance",
 		"hadoop.security.authentication=SIMPLE":         "",
 		"yarn.http.policy=":                             "",
 		"yarn.resourcemanager.ha.enabled=false":         "",

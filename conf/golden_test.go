@@ -67,7 +67,7 @@ func TestReportTellsWhatIsOff(t *testing.T) {
 		"yarn.webapp.filter-entity-list-by-user=true":                          "applications of all users",
 		"yarn.webapp.ui2.enable=true":                                          "/ui2",
 		"yarn.authorization-provider=org.example.Ranger":                       "access lists are those",
-		"hadoop.http.authentication.type=kerberos":                             "callers would not be authenticated",
+		"hadoop.http.authentication.type=kerberos":                             "callers over HTTP are not authenticated",
 		"yarn.resourcemanager.store.class=org.example.ZKRMStateStore":          "another store",
 		"yarn.scheduler.configuration.store.class=zk":                          "another store",
 		"yarn.resourcemanager.placement-constraints.handler=scheduler":         "placement constraints",

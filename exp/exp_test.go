@@ -368,7 +368,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{plan(&bare, load(t, "capacity")), "profile capacity, seed 3: the configuration folder holds no capacity-scheduler.xml"},
 		{plan(&bare, load(t, "fair")), "no fair-scheduler.xml"},
-		{plan(conf.Default(), broken), "lanes: there are none"},
+		{plan(conf.Default(), broken), "lanes: there are no lanes"},
 		{untimed, "job 0: maps: no duration is known"},
 		{rebuilt, "profile fifo, seed 3: no such day"},
 	} {

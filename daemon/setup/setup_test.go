@@ -230,7 +230,7 @@ func TestWrongValues(t *testing.T) {
 		want  string
 	}{
 		"a number":          {site("yarn.resourcemanager.am.max-attempts=two"), `DIR/yarn-site.xml:2: yarn.resourcemanager.am.max-attempts: "two" is not a whole number`},
-		"an address":        {site("yarn.resourcemanager.address=127.0.0.1:port"), `DIR/yarn-site.xml:2: yarn.resourcemanager.address: "port" is no port`},
+		"an address":        {site("yarn.resourcemanager.address=127.0.0.1:port"), `DIR/yarn-site.xml:2: yarn.resourcemanager.address: "port" is not a port`},
 		"a host":            {site("yarn.resourcemanager.hostname=no such host"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "no such host" is not a host name`},
 		"a name nobody has": {site("yarn.resourcemanager.hostname=rm..west"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "rm..west" has no address here`},
 		"a scheduler":       {site("yarn.resourcemanager.scheduler.class=x.MyScheduler"), "DIR/yarn-site.xml:2: yarn.resourcemanager.scheduler.class: there is no scheduler x.MyScheduler here; there are CapacityScheduler"},
@@ -279,7 +279,7 @@ func TestWrongValues(t *testing.T) {
 		"too large":          {file(strings.Repeat("# a\n", maxFile/4) + "\n"), "DIR/heddle.yaml is larger than the limit of 16384 bytes"},
 		"a profile":          {file("profile: nowhere"), `DIR/heddle.yaml:1:10: profile: no profile "nowhere", neither built in nor a file; there are`},
 		"a change":           {file("set: [book=none, place.mop=any]"), `DIR/heddle.yaml:1:18: set[1]: place.mop: no kind "mop"`},
-		"a listener":         {file("listen: {web: 'h:x'}"), `DIR/heddle.yaml:1:15: listen.web: "x" is no port`},
+		"a listener":         {file("listen: {web: 'h:x'}"), `DIR/heddle.yaml:1:15: listen.web: "x" is not a port`},
 		"a port for all":     {file("listen: {host: '127.0.0.1:1'}"), "DIR/heddle.yaml:1:16: listen.host: \"127.0.0.1:1\" has a port; only a host is expected"},
 		"a listener nowhere": {file("listen: {host: rm..east}"), `DIR/heddle.yaml:1:16: listen.host: "rm..east" has no address here`},
 	} {

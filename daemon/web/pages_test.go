@@ -33,7 +33,7 @@ func TestPages(t *testing.T) {
 		},
 		"/cluster/nodes": {`href="/cluster/node/node1:8041"`, `<th>Used<th class="n">Memory<th class="n">vcores`, "LOST", `href="http://node1:8042/"`, ">limits, resizes, lends <", ">agent failed<"},
 		"/cluster/node/node1:8041": {
-			`href="http://node1:8042/"`, "<dt>Adds<dd>weighs", "<dt>Disks<dd>busy for 42 % of the time", "<dt>Told<dd>it has yet to do all of it; it failed with 1", "<dt>Could not do<dd>container_1700000000000_0001_01_000004: no &lt;i&gt;group",
+			`href="http://node1:8042/"`, "<dt>Adds<dd>weighs", "<dt>Disks<dd>busy for 42 % of the time", "<dt>Told<dd>not everything is done yet; it failed for 1", "<dt>Could not do<dd>container_1700000000000_0001_01_000004: no &lt;i&gt;group",
 			`<a href="/cluster/app/application_1700000000000_0001">container_1700000000000_0001_01_000002</a>`, ">the same", ">shrunk<", "has less than it asked for", "counts as 2.5 vcores on busy processors", "keeps off processors that others want", ">Nov 14 22:13:27<", "control: ikayak.suspend",
 		},
 		"/cluster/node/node2:8041": {"LOST", "<dt>Node agent<dd>none", "None."},
