@@ -19,7 +19,7 @@ import (
 // maxSync is the maximum size of an agent's request in bytes: api.MaxContainers of a few hundred bytes each.
 const maxSync = 4 << 20
 
-// A Syncer, such as a [daemon.RM], takes agents' messages, and keeps nothing of them once it has called heard. It holds
+// A Syncer takes agents' messages, and keeps nothing of them once it has called heard. It holds
 // answers back until there is something new.
 type Syncer interface {
 	SyncAgent(ctx context.Context, q *rm.AgentSync, heard func()) (*rm.AgentWish, error)
