@@ -24,8 +24,8 @@ import (
 var System = exp.System{
 	Name:  "ikayak",
 	Title: "iKayak",
-	What: "iKayak runs Spark and MapReduce on one cluster. It places executors on nodes whose tasks end soon, predicts the remaining time of reduces, and suspends " +
-		"some reduces while maps lack room. If a map would otherwise run far from its data, iKayak starts it in a smaller container near the data. Shrinking and " +
+	What: "iKayak runs Spark and MapReduce on one cluster: it places executors on nodes whose tasks end soon, predicts the remaining time of reduces, suspends " +
+		"some reduces while maps lack room, and starts a map that would otherwise run far from its data in a smaller container near the data. Shrinking and " +
 		"suspension win nowhere here and are off in the profile.",
 	Paper:       "D. Cheng, X. Zhou, P. Lama, J. Wu and C. Jiang, *Cross-platform Resource Scheduling for Spark and MapReduce on YARN*.",
 	Headline:    "ikayak-overall",

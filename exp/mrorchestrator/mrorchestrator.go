@@ -22,7 +22,7 @@ var System = exp.System{
 	Name:  "mrorchestrator",
 	Title: "MROrchestrator",
 	What: "MROrchestrator moves CPU and memory between running tasks every epoch, from tasks that have more than their peers to tasks that have too little. It " +
-		"estimates what a task needs from the other tasks of its job or by regression. It gives a task more only in step with the job's tasks on other nodes.",
+		"estimates what a task needs from the other tasks of its job or by regression, and gives a task more only in step with the job's tasks on other nodes.",
 	Paper:       "B. Sharma, R. Prabhakar, S.-H. Lim, M. T. Kandemir and C. R. Das, *MROrchestrator: A Fine-Grained Resource Orchestration Framework for Hadoop MapReduce*.",
 	Headline:    "mrorchestrator-native-together",
 	SetUp:       decisions,

@@ -280,7 +280,7 @@ func TestCredentials(t *testing.T) {
 	_, err = received(dir, node, other, cert, a.cert)
 	wants(t, err, "does not match the key")
 	_, err = received(dir, "other:1", key, cert, a.cert)
-	wants(t, err, "is for node "+node)
+	wants(t, err, "the certificate is for node "+node)
 	_, err = received(dir, node, key, cert, open(t, t.TempDir()).cert)
 	wants(t, err, "not from this authority")
 	_, err = received(dir, node, key, []byte("x"), a.cert)

@@ -199,24 +199,32 @@ func (s *splitter) resize(size int) bool {
 // larger than what they keep would leave two buffers to the garbage collector with each frame.
 var inputs [2]sync.Pool
 
-// takeInput returns a buffer of size bytes.
+// inputsOf returns the pool of buffers of a size, or nil if those are not kept.
+func inputsOf(size int) *sync.Pool {
+	switch size {
+	case keepInput:
+		return &inputs[0]
+	case 2 * keepInput:
+		return &inputs[1]
+	default:
+		return nil
+	}
+}
+
+// takeInput returns a buffer.
 func takeInput(size int) []byte {
-	for i := range inputs {
-		if size == keepInput<<i {
-			if b, ok := inputs[i].Get().(*[]byte); ok {
-				return *b
-			}
+	if p := inputsOf(size); p != nil {
+		if b, ok := p.Get().(*[]byte); ok {
+			return *b
 		}
 	}
 	return make([]byte, size)
 }
 
-// giveInput takes back a buffer from takeInput.
+// giveInput takes back a buffer that nobody uses any more.
 func giveInput(b []byte) {
-	for i := range inputs {
-		if len(b) == keepInput<<i {
-			inputs[i].Put(&b)
-		}
+	if p := inputsOf(len(b)); p != nil {
+		p.Put(&b)
 	}
 }
 

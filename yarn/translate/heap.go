@@ -188,7 +188,6 @@ func nextWord(command string, from int) (w word, ok bool) {
 		i++
 	}
 	w = word{at: i, expands: -1}
-	var text []byte // of a word with quotes
 	for i < len(command) && command[i] != ' ' && command[i] != '\t' {
 		rest := command[i:]
 		n := plain(rest)
@@ -197,10 +196,7 @@ func nextWord(command string, from int) (w word, ok bool) {
 		case variable(rest) > 0:
 			n = variable(rest)
 			if w.expands < 0 {
-				w.expands = i - w.at
-				if w.quoted {
-					w.expands = len(text)
-				}
+				w.expands = len(unquoted(command[w.at:i]))
 			}
 		case placeholder(rest) > 0:
 			n = placeholder(rest)
@@ -208,25 +204,18 @@ func nextWord(command string, from int) (w word, ok bool) {
 			if n = strings.IndexByte(rest[1:], '\'') + 2; n < 2 || strings.ContainsAny(rest[:n], "\"\\`$\n") || strings.Contains(rest[:n], "{{") {
 				return w, false
 			}
-			if !w.quoted {
-				w.quoted, text = true, append(text, command[w.at:i]...)
-			}
-			text = append(text, rest[1:n-1]...)
-			i += n
-			continue
+			w.quoted = true
 		default:
 			return w, false
 		}
-		if w.quoted {
-			text = append(text, rest[:n]...)
-		}
 		i += n
 	}
-	if w.end, w.text = i, command[w.at:i]; w.quoted {
-		w.text = string(text)
-	}
+	w.end, w.text = i, unquoted(command[w.at:i])
 	return w, w.end > w.at
 }
+
+// unquoted returns a part of a word without its single quotes. Nothing else of a word contains one.
+func unquoted(s string) string { return strings.ReplaceAll(s, "'", "") }
 
 func letter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
