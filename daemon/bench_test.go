@@ -236,7 +236,9 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(fmt.Sprintf("limit=%d", limit), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				v.Apps(&rm.AppFilter{Limit: limit}, v.At())
+				if _, err := v.Apps(&rm.AppFilter{Limit: limit}, v.At(), nil); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

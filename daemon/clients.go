@@ -194,7 +194,9 @@ const explained = 10
 // Apps returns the applications that match a filter, oldest first. Of the waiting ones, only the newest say what they
 // wait for.
 func (r *RM) Apps(ctx context.Context, f rm.AppFilter) ([]rm.AppReport, error) {
-	list, err := look(ctx, r, func(v *published) ([]rm.AppReport, error) { return v.Apps(&f, r.now()), nil })
+	list, err := look(ctx, r, func(v *published) ([]rm.AppReport, error) {
+		return v.Apps(&f, r.now(), func(i int) error { return Breathe(ctx, i) })
+	})
 	waiting, until := 0, time.Now().Add(explainWithin)
 	for i := len(list) - 1; i >= 0 && waiting < explained; i-- {
 		if list[i].State == rm.AppAccepted {
@@ -307,7 +309,9 @@ func (r *RM) Container(ctx context.Context, id ids.Container) (rm.ContainerRepor
 
 // Nodes returns every NodeManager that ever registered, by id.
 func (r *RM) Nodes(ctx context.Context) ([]rm.NodeReport, error) {
-	return look(ctx, r, func(v *published) ([]rm.NodeReport, error) { return v.Nodes(), nil })
+	return look(ctx, r, func(v *published) ([]rm.NodeReport, error) {
+		return v.Nodes(func(i int) error { return Breathe(ctx, i) })
+	})
 }
 
 // Node returns one NodeManager.

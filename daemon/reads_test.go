@@ -69,6 +69,44 @@ func TestListsShareAView(t *testing.T) {
 	})
 }
 
+// While a long list is made, whoever waits for a turn has one.
+func TestLongListsTakeTurns(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		for i := range 40 {
+			w.node(fmt.Sprint("n", i), 8192, 8)
+			w.submit("MAPREDUCE", 1024)
+		}
+		if _, err := w.r.Apps(t.Context(), rm.AppFilter{}); err != nil { // there is a view
+			t.Fatal(err)
+		}
+		for name, list := range map[string]func(context.Context) (int, error){
+			"applications": func(ctx context.Context) (int, error) { l, err := w.r.Apps(ctx, rm.AppFilter{}); return len(l), err },
+			"nodes":        func(ctx context.Context) (int, error) { l, err := w.r.Nodes(ctx); return len(l), err },
+		} {
+			d := NewReaders(1)
+			ctx, reading := d.Begin(t.Context(), "10.0.0.66")
+			if err := reading.Turn(ctx); err != nil {
+				t.Fatal(err)
+			}
+			had := false
+			var other sync.WaitGroup
+			other.Go(func() {
+				if err := d.Enter(t.Context(), "10.0.0.1"); err != nil {
+					t.Error(err)
+				}
+				had = true
+				d.Leave("10.0.0.1", 0)
+			})
+			synctest.Wait()
+			if n, err := list(ctx); err != nil || n != 40 || !had {
+				t.Errorf("%s: %d, %v; another caller had a turn meanwhile: %v", name, n, err, had)
+			}
+			reading.End(0)
+			other.Wait()
+		}
+	})
+}
+
 // Whoever waits for a view has no seat at the desk. Where there is none, who asks is told to come again.
 func TestListsSitOnceThereIsAView(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {

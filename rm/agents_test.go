@@ -254,7 +254,7 @@ func TestAgentIsLost(t *testing.T) {
 	w.want(c, task, policy.Step{Do: policy.Suspend})
 	a.told()
 	w.pass(agentLease+heddle.Second, nil, n)
-	if x := w.m.View().Nodes(); x[1].Agent != nil && x[0].Agent != nil {
+	if x := nodesOf(w.m.View()); x[1].Agent != nil && x[0].Agent != nil {
 		t.Errorf("reported as %+v", x)
 	}
 	if v := w.m.core.View().Node(n.nid()); v.Can(heddle.Parks) || !v.Can(heddle.Lends) {
@@ -546,7 +546,7 @@ func TestAgentFails(t *testing.T) {
 		a.call = w.next()
 		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group", 0}}})
 	}
-	for _, x := range w.m.View().Nodes() {
+	for _, x := range nodesOf(w.m.View()) {
 		if x.ID == n.id && (x.Agent == nil || len(x.Agent.Failed) != 1 || x.Agent.Behind) {
 			t.Errorf("reported as %+v", x.Agent)
 		}

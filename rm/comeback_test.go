@@ -13,7 +13,7 @@ import (
 // nodeStates returns the states of nodes, by host.
 func (w *world) nodeStates() map[string]string {
 	out := map[string]string{}
-	for _, n := range w.m.View().Nodes() {
+	for _, n := range nodesOf(w.m.View()) {
 		out[n.ID.Host] = n.State
 	}
 	return out

@@ -113,7 +113,7 @@ func TestResizeThatIsNotDone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, x := range w.m.View().Nodes() {
+	for _, x := range nodesOf(w.m.View()) {
 		if want := heddle.Stock; x.ID == n.id && x.Can != want&^heddle.Resizes || x.ID != n.id && x.Can != want {
 			t.Errorf("%v can %v", x.ID, x.Can)
 		}

@@ -87,10 +87,10 @@ func TestChangesAreShownWhenStored(t *testing.T) {
 		if p.Queue != queue || p.Priority != priority || p.Lifetime != lifetime {
 			t.Errorf("priority %d in %s until %d, want %d in %s until %d", p.Priority, p.Queue, p.Lifetime, priority, queue, lifetime)
 		}
-		if of := w.m.View().Apps(&AppFilter{Queues: []string{queue}}, w.now); len(of) != 1 {
+		if of := appsOf(w.m.View(), &AppFilter{Queues: []string{queue}}, w.now); len(of) != 1 {
 			t.Errorf("%d applications are found in %s", len(of), queue)
 		}
-		if of := w.m.View().Apps(&AppFilter{Queues: []string{queue[len("root."):]}}, w.now); len(of) != 0 {
+		if of := appsOf(w.m.View(), &AppFilter{Queues: []string{queue[len("root."):]}}, w.now); len(of) != 0 {
 			t.Errorf("%d applications are found by the end of the path of %s, which queues below others may have too", len(of), queue)
 		}
 	}
@@ -185,11 +185,11 @@ func TestStillSick(t *testing.T) {
 	n := w.node("n1", 4096, 4)
 	w.step(&BeatNode{Call: w.next(), Node: n.id, Last: n.last, Health: Health{Said: true, Sick: true, Report: "its disk is full"}})
 	n.register(4096, 4)
-	if p := w.m.View().Nodes()[0]; p.State != "UNHEALTHY" || p.Health != "its disk is full" {
+	if p := nodesOf(w.m.View())[0]; p.State != "UNHEALTHY" || p.Health != "its disk is full" {
 		t.Errorf("it is %s: %s", p.State, p.Health)
 	}
 	n.beat() // reports that it is healthy
-	if p := w.m.View().Nodes()[0]; p.State != "RUNNING" {
+	if p := nodesOf(w.m.View())[0]; p.State != "RUNNING" {
 		t.Errorf("it is %s", p.State)
 	}
 }

@@ -92,8 +92,9 @@ func (b *basis) tell(a *appView, at heddle.Time) AppReport {
 func (v *View) At() heddle.Time { return v.at }
 
 // Apps returns the applications that pass a filter, oldest first, as of a time. They lack what only [Reports.App] has:
-// requests, attempts, and, for applications that are [AppReport.Unexplained], what they wait for.
-func (v *View) Apps(f *AppFilter, at heddle.Time) []AppReport {
+// requests, attempts, and, for applications that are [AppReport.Unexplained], what they wait for. If pause is not nil,
+// it is called with the index of each application; an error that it returns ends the list.
+func (v *View) Apps(f *AppFilter, at heddle.Time, pause func(i int) error) ([]AppReport, error) {
 	var list []*appView
 	v.each(f, func(a *appView) bool {
 		list = append(list, a)
@@ -101,9 +102,14 @@ func (v *View) Apps(f *AppFilter, at heddle.Time) []AppReport {
 	})
 	out := make([]AppReport, 0, len(list))
 	for _, a := range slices.Backward(list) {
+		if pause != nil {
+			if err := pause(len(out)); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, v.tell(a, at))
 	}
-	return out
+	return out, nil
 }
 
 // Count counts the applications that pass a filter, by state. The filter's Limit is ignored.
@@ -131,11 +137,19 @@ func (v *View) App(id ids.App, at heddle.Time) (AppReport, error) {
 	return v.tell(a, at), nil
 }
 
-// Nodes returns every NodeManager that was ever here, by id.
-func (v *View) Nodes() []NodeReport {
-	out := make([]NodeReport, 0, v.nodes.len())
-	v.nodes.all(func(n *nodeView) bool { out = append(out, n.NodeReport); return true })
-	return out
+// Nodes returns every NodeManager that was ever here, by id. It calls pause as [View.Apps] does.
+func (v *View) Nodes(pause func(i int) error) (out []NodeReport, err error) {
+	out = make([]NodeReport, 0, v.nodes.len())
+	v.nodes.all(func(n *nodeView) bool {
+		if pause != nil {
+			if err = pause(len(out)); err != nil {
+				return false
+			}
+		}
+		out = append(out, n.NodeReport)
+		return true
+	})
+	return out, err
 }
 
 // Node returns one NodeManager.

@@ -1,6 +1,8 @@
 package rm
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -18,7 +20,7 @@ func TestPublish(t *testing.T) {
 	n.beat()
 	all := &AppFilter{}
 	first := w.m.View()
-	list := first.Apps(all, first.At())
+	list := appsOf(first, all, first.At())
 	if len(list) != 300 || w.m.Changed() {
 		t.Fatalf("%d applications, changed %v", len(list), w.m.Changed())
 	}
@@ -83,7 +85,7 @@ func TestStaleIsBounded(t *testing.T) {
 		t.Errorf("%d applications are kept for a view, of which %d are there", got, len(w.m.byApp))
 	}
 	v := w.m.View()
-	if got := v.Apps(&AppFilter{}, v.At()); len(got) != len(w.m.byApp) {
+	if got := appsOf(v, &AppFilter{}, v.At()); len(got) != len(w.m.byApp) {
 		t.Errorf("%d applications are shown, and %d are there", len(got), len(w.m.byApp))
 	}
 }
@@ -100,7 +102,7 @@ func TestAppsInParts(t *testing.T) {
 	f := &AppFilter{Limit: 4, Sees: func(a *AppReport) bool { looked++; return a.ID.Seq%2 == 0 }}
 	var got []int32
 	for {
-		part := v.Apps(f, v.At())
+		part := appsOf(v, f, v.At())
 		for i := range slices.Backward(part) {
 			got = append(got, part[i].ID.Seq)
 		}
@@ -118,6 +120,44 @@ func TestAppsInParts(t *testing.T) {
 	if n := v.Count(&AppFilter{Before: f.Before}); n[AppAccepted] != 3 {
 		t.Errorf("before the fourth there are %v", n)
 	}
+}
+
+// A list calls pause before each of its items, and ends with its error.
+func TestListsPause(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	for i := range 10 {
+		w.node(fmt.Sprint("n", i), 1<<20, 100)
+		w.submit("MAPREDUCE")
+	}
+	v, enough := w.m.View(), errors.New("enough")
+	for name, list := range map[string]func(func(int) error) (int, error){
+		"applications": func(pause func(int) error) (int, error) {
+			l, err := v.Apps(&AppFilter{Limit: 8}, v.At(), pause)
+			return len(l), err
+		},
+		"nodes": func(pause func(int) error) (int, error) { l, err := v.Nodes(pause); return len(l), err },
+	} {
+		var got []int
+		n, err := list(func(i int) error { got = append(got, i); return nil })
+		if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}[:n]; err != nil || n < 8 || !slices.Equal(got, want) {
+			t.Errorf("%s: %d with pauses at %v, %v", name, n, got, err)
+		}
+		last := 0
+		if _, err := list(func(i int) error { last = i; return map[bool]error{true: enough}[i == 3] }); !errors.Is(err, enough) || last != 3 {
+			t.Errorf("%s: it ends at %d with %v", name, last, err)
+		}
+	}
+}
+
+// appsOf and nodesOf are the lists of a view, without pauses, which cannot fail.
+func appsOf(v *View, f *AppFilter, at heddle.Time) []AppReport {
+	list, _ := v.Apps(f, at, nil)
+	return list
+}
+
+func nodesOf(v *View) []NodeReport {
+	list, _ := v.Nodes(nil)
+	return list
 }
 
 // Values that grow with time do so in a view, by the requested time.

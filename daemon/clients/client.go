@@ -127,6 +127,9 @@ func (s *service) getClusterNodes(ctx context.Context, _ daemon.Actor, req *wire
 	}
 	m := &wire.GetClusterNodesResponse{}
 	for i := range nodes {
+		if err := daemon.Breathe(ctx, i); err != nil {
+			return nil, err
+		}
 		if len(wanted) == 0 || wanted[nodeState(nodes[i].State)] {
 			m.NodeReports = append(m.NodeReports, s.nodeReport(&nodes[i]))
 		}

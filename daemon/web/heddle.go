@@ -50,6 +50,9 @@ func (s *site) heddleNodes(r *http.Request) (rest.Answer, error) {
 	}
 	list := make([]rm.NodeRow, len(reports))
 	for i := range reports {
+		if err := daemon.Breathe(r.Context(), i); err != nil {
+			return rest.Answer{}, err
+		}
 		list[i] = s.shape.row(&reports[i])
 	}
 	return rest.Answer{Shape: rest.Ours, Value: rm.Nodes{List: list}}, nil

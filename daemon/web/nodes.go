@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heddle"
+	"heddle/daemon"
 	"heddle/rm"
 	"heddle/yarn/ids"
 	"heddle/yarn/rest"
@@ -42,6 +43,9 @@ func (s *site) nodes(r *http.Request) (rest.Answer, error) {
 	}
 	out := rest.Nodes{}
 	for i := range reports {
+		if err := daemon.Breathe(r.Context(), i); err != nil {
+			return rest.Answer{}, err
+		}
 		out.List = append(out.List, s.shape.node(&reports[i]))
 	}
 	return rest.Answer{Root: "nodes", Value: out}, nil

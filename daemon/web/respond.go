@@ -89,18 +89,12 @@ func takesUp(v reflect.Value, levels int) (n int64) {
 			return takesUp(v.Elem(), levels)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			switch f := v.Field(i); f.Kind() {
-			case reflect.Pointer, reflect.Interface, reflect.Struct, reflect.Slice:
-				if v.Type().Field(i).Tag.Get("json") != "-" { // otherwise it is not sent
-					n += takesUp(f, levels)
-				}
-			default: // it is part of the struct
-			}
+		for _, i := range fieldsWithLists(v.Type()) {
+			n += takesUp(v.Field(i), levels)
 		}
 	case reflect.Slice:
 		n = 2 * int64(v.Len()) * int64(v.Type().Elem().Size()) // in the form that is sent, and in the form that was reported
-		if k := v.Type().Elem().Kind(); levels > 0 && (k == reflect.Struct || k == reflect.Pointer || k == reflect.Slice) {
+		if levels > 0 && hasLists(v.Type().Elem()) {
 			for i := range v.Len() {
 				n += takesUp(v.Index(i), levels-1)
 			}
@@ -108,6 +102,36 @@ func takesUp(v reflect.Value, levels int) (n int64) {
 	default: // it is part of what contains it
 	}
 	return n
+}
+
+// listFields are the indices of a struct's fields that may contain lists, by type.
+var listFields sync.Map
+
+// fieldsWithLists returns the indices of a struct's fields that may contain lists and are sent.
+func fieldsWithLists(t reflect.Type) []int {
+	if known, ok := listFields.Load(t); ok {
+		return known.([]int)
+	}
+	out := []int{}
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("json") != "-" && hasLists(t.Field(i).Type) {
+			out = append(out, i)
+		}
+	}
+	listFields.Store(t, out)
+	return out
+}
+
+// hasLists reports whether a value of a type may contain lists.
+func hasLists(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice:
+		return true
+	case reflect.Struct:
+		return len(fieldsWithLists(t)) > 0
+	default:
+		return false
+	}
 }
 
 // An oops is an error with its status and the class by which YARN's clients know it.

@@ -154,7 +154,7 @@ func (m *model) agents() {
 	s := m.s
 	for _, a := range s.agents {
 		var p *rm.NodeReport // report of its node
-		for _, n := range s.view().Nodes() {
+		for _, n := range nodesOf(s.view()) {
 			if n.ID == a.node.id() {
 				p = &n
 			}

@@ -17,7 +17,7 @@ type comeback struct {
 // returning checks that no node on the disk has vanished in a restart, and notes which nodes are awaited.
 func (m *model) returning() {
 	there, of := map[ids.Node]string{}, map[string]int{}
-	for _, n := range m.s.view().Nodes() {
+	for _, n := range nodesOf(m.s.view()) {
 		there[n.ID] = n.State
 	}
 	for id := range m.s.disk.nodes { // order: counts
@@ -56,7 +56,7 @@ func (m *model) stored() {
 	if len(m.s.disk.pending) > 0 || m.s.overdue() {
 		return
 	}
-	for _, n := range m.s.view().Nodes() {
+	for _, n := range nodesOf(m.s.view()) {
 		_, ok := m.s.disk.nodes[n.ID]
 		if !ok && m.s.now.Since(m.back.came[n.ID]) > keptWithin && (n.State == "RUNNING" || n.State == "UNHEALTHY") {
 			m.s.fail("node not stored", "%s is %s and not on the disk", n.ID, n.State)

@@ -180,7 +180,7 @@ func (m *model) lives(effects []rm.Effect) {
 			}
 		case rm.UseKey:
 			if e.Ring == rm.NodeRing {
-				for _, n := range m.s.view().Nodes() {
+				for _, n := range nodesOf(m.s.view()) {
 					m.met[n.ID]++
 				}
 			}

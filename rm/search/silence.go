@@ -19,7 +19,7 @@ func (m *model) silences() {
 	r, cfg := s.reports(), &s.cfg
 	late := func(at heddle.Time, limit heddle.Span) bool { return s.now.Since(at) > limit+heddle.Second }
 	today := s.today()
-	for _, n := range s.view().Nodes() {
+	for _, n := range nodesOf(s.view()) {
 		active := n.State == "RUNNING" || n.State == "UNHEALTHY" || n.State == "DECOMMISSIONING"
 		if active && today-n.BeatAt > int64(cfg.NodeExpiry/heddle.Millisecond)+1000 {
 			s.fail("silence", "%s was silent since %d and is %s", n.ID, n.BeatAt, n.State)

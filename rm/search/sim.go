@@ -280,8 +280,19 @@ func (s *sim) reports() rm.Reports { return s.shell.m.Reports() }
 
 func (s *sim) view() *rm.View { return s.shell.m.View() }
 
+// appsOf and nodesOf are the lists of a view, without pauses, which cannot fail.
+func appsOf(v *rm.View, f *rm.AppFilter, at heddle.Time) []rm.AppReport {
+	list, _ := v.Apps(f, at, nil)
+	return list
+}
+
+func nodesOf(v *rm.View) []rm.NodeReport {
+	list, _ := v.Nodes(nil)
+	return list
+}
+
 // apps returns all applications.
 func (s *sim) apps() []rm.AppReport {
 	v := s.view()
-	return v.Apps(&rm.AppFilter{}, v.At())
+	return appsOf(v, &rm.AppFilter{}, v.At())
 }

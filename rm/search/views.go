@@ -50,7 +50,7 @@ func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 func (m *model) joined(q *rm.RegisterNode) {
 	s := m.s
 	m.well(q.Node, q.Health)
-	for _, n := range s.view().Nodes() {
+	for _, n := range nodesOf(s.view()) {
 		if gone := n.State == "LOST" || n.State == "REBOOTED" || n.State == "SHUTDOWN"; gone && m.fresh && n.ID.Host == q.Node.Host && !s.cfg.PortInNodeName {
 			s.fail("replaced", "%s, which is %s, is there beside %s", n.ID, n.State, q.Node)
 		}
@@ -72,7 +72,7 @@ func (m *model) joined(q *rm.RegisterNode) {
 
 // joining records what a registration is about to change.
 func (m *model) joining(q *rm.RegisterNode) {
-	m.fresh = !slices.ContainsFunc(m.s.view().Nodes(), func(n rm.NodeReport) bool { return n.ID == q.Node })
+	m.fresh = !slices.ContainsFunc(nodesOf(m.s.view()), func(n rm.NodeReport) bool { return n.ID == q.Node })
 	m.elsewhere = m.elsewhere[:0]
 	for _, a := range m.s.apps() {
 		if at, err := m.s.reports().Attempt(a.Master.Attempt); err == nil && a.MasterNode != q.Node && (at.State == "LAUNCHED" || at.State == "RUNNING") {
@@ -83,7 +83,7 @@ func (m *model) joining(q *rm.RegisterNode) {
 
 // well checks that a node that reported its health has the matching state.
 func (m *model) well(id ids.Node, h rm.Health) {
-	for _, n := range m.s.view().Nodes() {
+	for _, n := range nodesOf(m.s.view()) {
 		if n.ID == id && h.Said && (h.Sick && n.State == "RUNNING" || !h.Sick && n.State == "UNHEALTHY") {
 			m.s.fail("health", "%s says that it is sick, %v, and is %s", id, h.Sick, n.State)
 		}
@@ -137,7 +137,7 @@ func (m *model) views() {
 	c, queues := r.Cluster(), r.Queues()
 	var nodes, apps, total heddle.Resource
 	onNodes, active := 0, 0
-	for _, n := range m.s.view().Nodes() {
+	for _, n := range nodesOf(m.s.view()) {
 		nodes, onNodes = nodes.Plus(n.Used), onNodes+n.Containers
 		switch n.State {
 		case "RUNNING":
@@ -173,8 +173,8 @@ func (m *model) views() {
 func (m *model) published() {
 	v, fresh := m.s.view(), m.s.shell.m.Fresh()
 	all, later := &rm.AppFilter{}, v.At().Plus(heddle.Minute)
-	differOne(m, "an application as it is shown, and is", v.Apps(all, later), fresh.Apps(all, later))
-	differOne(m, "a node as it is shown, and is", v.Nodes(), fresh.Nodes())
+	differOne(m, "an application as it is shown, and is", appsOf(v, all, later), appsOf(fresh, all, later))
+	differOne(m, "a node as it is shown, and is", nodesOf(v), nodesOf(fresh))
 	differOne(m, "a queue as it is shown, and is", v.Queues(), fresh.Queues())
 	m.differ("the cluster as it is shown, and is", v.Cluster(), fresh.Cluster())
 }
@@ -261,7 +261,7 @@ func (s *sim) idle(left func(bool, string, ...any)) {
 	if s.cfg.BeatLoad > 0 {
 		want = max(want, heddle.Span(len(s.nodes))*heddle.Second/heddle.Span(s.cfg.BeatLoad))
 	}
-	for _, n := range s.view().Nodes() {
+	for _, n := range nodesOf(s.view()) {
 		left(n.State == "RUNNING" && n.BeatEvery != want, "%s is to report every %d ms", n.ID, n.BeatEvery/heddle.Millisecond)
 	}
 }
