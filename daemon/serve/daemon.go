@@ -187,7 +187,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	}
 	ports := []port{
 		{"client", c.Client, &d.Client, server(nil, asks, d.asking, d.readers, clients.Client(d.RM, people)), nil},
-		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, nil, d.RM.Masters()), nil},
+		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, d.readers, d.RM.Masters()), nil},
 		{"resource tracker", c.Tracker, &d.Tracker, server(nil, nodes, d.working, d.readers, d.RM.Tracker()), nil},
 		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, d.readers, clients.Admin(d.RM, people)), nil},
 	}

@@ -150,6 +150,9 @@ func (c *conn) frame() error {
 	}
 	c.s.count.bytesIn.Add(uint64(len(b) + lengthSize))
 	defer c.turn.give()
+	if !c.open { // anybody can have come this far
+		c.turn.take()
+	}
 	return c.handle(b)
 }
 
@@ -261,15 +264,19 @@ func (c *conn) leave(err error) {
 		return // the peer left, or was idle
 	}
 	c.s.refuse(c.addr, refused.why, refused)
+	if !c.open {
+		c.turn.take()
+	}
+	sent := false
 	switch {
 	case refused.err != nil:
-		if c.fail(&c.turn, refused.to, refused.err) == nil {
-			c.linger()
-		}
+		sent = c.fail(&c.turn, refused.to, refused.err) == nil
 	case refused.text != "":
-		if c.out.send(&c.turn, []byte(refused.text)) == nil {
-			c.linger()
-		}
+		sent = c.out.send(&c.turn, []byte(refused.text)) == nil
+	}
+	c.turn.give()
+	if sent {
+		c.linger()
 	}
 }
 

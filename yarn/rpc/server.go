@@ -24,7 +24,7 @@ type Options struct {
 	Input  *budget.Account // for input that has arrived but is not read yet; nil for its own DefaultInput
 	Memory *budget.Account // for calls being executed and answered; nil for its own DefaultMemory
 	Desk   *budget.Desk    // where long answers are made; nil for as many at once as there are calls
-	Turns  Turns           // who has a processor for calls of [Method.InTurn], and for calls of no method; nil for no turns
+	Turns  Turns           // who has a processor for handshakes, calls of [Method.InTurn] and calls of no method; nil for no turns
 	Log    *slog.Logger    // nil: slog.Default
 }
 

@@ -181,28 +181,75 @@ func TestAfter(t *testing.T) {
 func TestOutOfTurn(t *testing.T) {
 	turns := &one{turn: make(chan struct{}, 1)}
 	_, addr := startServer(t, Options{Protocols: inTurn(newBench(), "echo"), Turns: turns})
+	p, q := connect(t, addr), connect(t, addr)
+	for _, c := range []*peer{p, q} {
+		c.send(hexSimpleHeader + hexSimpleContext + hexMethod(0, "big", &killReq{}))
+		if h, _ := c.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+			t.Errorf("answer %v", h)
+		}
+	}
 	if err := turns.Enter(t.Context(), "bob@10.0.0.2"); err != nil {
 		t.Fatal(err)
 	}
-	p := connect(t, addr)
-	p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "echo", &killReq{}))
-	q := connect(t, addr)
-	q.send(hexSimpleHeader + hexSimpleContext + hexMethod(2, "big", &killReq{}))
+	p.send(hexMethod(1, "echo", &killReq{}))
+	q.send(hexMethod(2, "big", &killReq{}))
 	if h, _ := q.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
 		t.Errorf("answer %v", h)
 	}
-	if err := p.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := p.Read(make([]byte, 1)); n > 0 || err == nil {
+	if p.answered() {
 		t.Error("a call was answered out of turn")
 	}
 	turns.Leave("", 0)
-	if err := p.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
 	if h, _ := p.answer(); h.GetCallId() != 1 {
 		t.Errorf("answer %v", h)
+	}
+}
+
+// answered reports whether anything arrives within a while.
+func (p *peer) answered() bool {
+	p.t.Helper()
+	if err := p.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		p.t.Fatal(err)
+	}
+	n, err := p.Read(make([]byte, 1))
+	if err := p.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		p.t.Fatal(err)
+	}
+	return n > 0 || err == nil
+}
+
+// Handshakes are read and answered in turn, and so is the answer to one that is refused. A peer that stays after that
+// has no turn.
+func TestHandshakesInTurn(t *testing.T) {
+	for name, hello := range map[string]string{
+		"a connection context":    hexSimpleHeader + hexSimpleContext + hexMethod(1, "big", &killReq{}),
+		"an unknown header":       "68727063090077",
+		"a call before a context": hexSimpleHeader + hexMethod(1, "big", &killReq{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			turns := &one{turn: make(chan struct{}, 1)}
+			_, addr := startServer(t, Options{Protocols: newBench().protocol(), Turns: turns})
+			if err := turns.Enter(t.Context(), "bob@10.0.0.2"); err != nil {
+				t.Fatal(err)
+			}
+			p := connect(t, addr)
+			p.send(hello)
+			if p.answered() {
+				t.Error("it was answered out of turn")
+			}
+			turns.Leave("", 0)
+			if h, _ := p.answer(); h.GetStatus() == wire.RpcStatus_SUCCESS != strings.HasSuffix(name, "a connection context") {
+				t.Errorf("answer %v", h)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), lingerTime/2)
+			defer cancel()
+			if err := turns.Enter(ctx, "bob@10.0.0.2"); err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{"bob@10.0.0.2", "@127.0.0.1", "bob@10.0.0.2"}; !slices.Equal(slices.Compact(turns.who), want) {
+				t.Errorf("turns of %q", turns.who)
+			}
+		})
 	}
 }
 
