@@ -45,7 +45,7 @@ type attempt struct {
 	own      slab.Index[*container] // of this incarnation, by the number in their ids; untold stands for ended ones
 	found    map[int64]*container   // of earlier incarnations, by the number in their ids
 	heard    map[ids.Container]bool // likewise, known ends: true once the master has them; see wasHere
-	updated  map[ids.Node]nodeNews  // for its master
+	updated  news                   // for its master
 	tokens   slab.Bits              // nodes that it has tokens for, by heddle.NodeID
 	table
 	black    map[string]bool
@@ -64,7 +64,7 @@ func (m *Machine) newAttempt(a *app) *attempt {
 	t := &attempt{
 		app: a, id: ids.Attempt{App: a.ID, N: last + 1}, state: attemptScheduled,
 		responseID: unregistered, began: m.now, ended: never, seen: m.now, host: noName, port: -1, exit: exitInvalid,
-		heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, table: newTable(),
+		heard: map[ids.Container]bool{}, updated: news{by: map[ids.Node]*nodeNews{}}, table: newTable(),
 	}
 	a.attempts = append(a.attempts, t)
 	m.stale(a)
@@ -86,7 +86,7 @@ func (t *attempt) finish(m *Machine, state attemptState) {
 
 // drop releases what only a live attempt needs.
 func (t *attempt) drop() {
-	t.last, t.table, t.black, t.granted, t.releases, t.updated, t.heard = nil, table{}, nil, nil, nil, nil, nil
+	t.last, t.table, t.black, t.granted, t.releases, t.updated, t.heard = nil, table{}, nil, nil, nil, news{}, nil
 	for i := range t.finished {
 		t.finished[i].node.acknowledge(t.finished[i].news.ID)
 	}

@@ -2,6 +2,7 @@ package rm
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -191,6 +192,20 @@ func TestStillSick(t *testing.T) {
 	n.beat() // reports that it is healthy
 	if p := nodesOf(w.m.View())[0]; p.State != "RUNNING" {
 		t.Errorf("it is %s", p.State)
+	}
+}
+
+// Where most of the numbered things are there, nothing is numbered anew.
+func TestNothingToTidy(t *testing.T) {
+	w := newWorld(t, "heddle", nil)
+	for i := range 20 {
+		w.node(fmt.Sprint("n", i), 8192, 8)
+	}
+	was := w.m.core
+	w.m.tidyAt = 0
+	w.node("another", 8192, 8)
+	if w.m.core != was || w.m.tidyAt != tidyAt+2*21 {
+		t.Errorf("there is another core, %v; again at %d", w.m.core != was, w.m.tidyAt)
 	}
 }
 

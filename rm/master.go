@@ -2,7 +2,6 @@ package rm
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"heddle"
@@ -214,11 +213,8 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 		clear(t.finished)
 		t.finished = t.finished[:0]
 	}
-	if len(t.updated) > 0 {
-		for _, id := range slices.SortedFunc(maps.Keys(t.updated), ids.Node.Compare) {
-			p.Nodes = append(p.Nodes, NodeNews{t.updated[id].how, m.newsOf(t.updated[id].n)})
-		}
-		clear(t.updated)
+	for _, e := range t.updated.take() {
+		p.Nodes = append(p.Nodes, NodeNews{e.how, m.newsOf(e.n)})
 	}
 	p.Headroom = m.core.Headroom(a.aid) // nothing if the core does not know it
 	if c := v.App(a.aid); c != nil {

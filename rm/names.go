@@ -69,10 +69,21 @@ func (m *Machine) tidy() {
 	if m.sch.Rebuild == nil || m.numbers() < m.tidyAt {
 		return
 	}
-	if err := m.rebuild(m.sch); err != nil {
-		m.log(Error, "the scheduler cannot be rebuilt", "error", err)
+	if m.numbers() >= 2*m.inUse() {
+		if err := m.rebuild(m.sch); err != nil {
+			m.log(Error, "the scheduler cannot be rebuilt", "error", err)
+		}
 	}
-	m.tidyAt = 2*m.numbers() + tidyAt
+	m.tidyAt = 2*m.inUse() + tidyAt
+}
+
+// inUse returns how many of the numbers belong to applications and nodes that are still there.
+func (m *Machine) inUse() int {
+	n := len(m.byNode)
+	for _, a := range m.apps {
+		n += one(a != nil)
+	}
+	return n
 }
 
 // numbers returns how many numbers were given since the last renumbering.

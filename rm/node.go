@@ -129,17 +129,11 @@ func (m *Machine) nodeDown(n *node, to nodeState) {
 	m.tellNode(n, Unusable)
 }
 
-// nodeNews is a change of a node.
-type nodeNews struct {
-	n   *node
-	how NodeChange
-}
-
 // tellNode has every running master told of a change of a node.
 func (m *Machine) tellNode(n *node, how NodeChange) {
 	for _, t := range m.current() {
 		if t.registered() && !t.state.isOver() {
-			t.updated[n.id] = nodeNews{n, how}
+			t.updated.add(n, how)
 		}
 	}
 }
