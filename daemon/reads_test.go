@@ -98,7 +98,12 @@ func TestLongListsTakeTurns(t *testing.T) {
 				d.Leave("10.0.0.1", 0)
 			})
 			synctest.Wait()
-			if n, err := list(ctx); err != nil || n != 40 || !had {
+			before := w.r.ReadStats()
+			n, err := list(ctx)
+			if w.r.ReadStats() != before {
+				t.Error("it waits for the loop, and thus gives its turn up in any case")
+			}
+			if err != nil || n != 40 || !had {
 				t.Errorf("%s: %d, %v; another caller had a turn meanwhile: %v", name, n, err, had)
 			}
 			reading.End(0)

@@ -209,6 +209,25 @@ func TestNothingToTidy(t *testing.T) {
 	}
 }
 
+// A scheduler that cannot be rebuilt is not tried again with each message.
+func TestTidyFails(t *testing.T) {
+	w := newWorld(t, "heddle", nil)
+	w.node("n1", 8192, 8)
+	tries := 0
+	sch := *w.m.sch
+	sch.Rebuild = func([]string) (*Scheduler, error) { tries++; return nil, errors.New("no") }
+	w.m.sch = &sch
+	for i := range 20 {
+		w.done(w.kill(w.submit("SPARK")))
+		if i == 10 {
+			w.m.tidyAt = 0
+		}
+	}
+	if tries != 1 {
+		t.Errorf("tried %d times", tries)
+	}
+}
+
 // Numbers are given anew once most of the numbered things are gone: what exists continues, and the tables stay small.
 func TestTidy(t *testing.T) {
 	w := newWorld(t, "heddle", nil)

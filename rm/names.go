@@ -72,12 +72,15 @@ func (m *Machine) tidy() {
 	if m.numbers() >= 2*m.inUse() {
 		if err := m.rebuild(m.sch); err != nil {
 			m.log(Error, "the scheduler cannot be rebuilt", "error", err)
+			m.tidyAt = 2*m.numbers() + tidyAt
+			return
 		}
 	}
 	m.tidyAt = 2*m.inUse() + tidyAt
 }
 
-// inUse returns how many of the numbers belong to applications and nodes that are still there.
+// inUse returns how many of the numbers belong to applications and nodes that are still there. Users have none until
+// they next occur.
 func (m *Machine) inUse() int {
 	n := len(m.byNode)
 	for _, a := range m.apps {

@@ -10,10 +10,11 @@ import (
 // become usable within seconds. Without a bound every master would be sent all of them at once.
 const mostUsable = 100
 
-// nodeNews is a change of a node that a master has yet to hear of.
+// nodeNews is the last change of a node.
 type nodeNews struct {
 	n      *node
 	how    NodeChange
+	told   bool    // the master has heard of it
 	queued [2]bool // whether it is in each of the queues
 }
 
@@ -21,11 +22,11 @@ type nodeNews struct {
 // told at once. What can be done on a node that is usable, it can be told later.
 func (e *nodeNews) urgency() int { return one(e.how == Usable) }
 
-// news is what a master has yet to hear of nodes: the last change of each. A change that was overtaken by another may
-// still be in a queue, and is passed over.
+// news is what a master has yet to hear of nodes. A change that was overtaken by another, or told from the other queue,
+// is passed over.
 type news struct {
-	by     map[ids.Node]*nodeNews
-	queues [2][]*nodeNews // the urgent ones first, both in order
+	by     map[ids.Node]*nodeNews // all that are in a queue
+	queues [2][]*nodeNews         // the urgent ones first, both in order
 }
 
 // add replaces what there was to hear of a node.
@@ -35,7 +36,7 @@ func (w *news) add(n *node, how NodeChange) {
 		e = &nodeNews{}
 		w.by[n.id] = e
 	}
-	e.n, e.how = n, how
+	e.n, e.how, e.told = n, how, false
 	if k := e.urgency(); !e.queued[k] {
 		e.queued[k] = true
 		w.queues[k] = append(w.queues[k], e)
@@ -48,8 +49,12 @@ func (w *news) take() (out []*nodeNews) {
 		taken, most := 0, len(out)+mostUsable
 		for ; taken < len(q) && (k == 0 || len(out) < most); taken++ {
 			e := q[taken]
-			if e.queued[k] = false; e.urgency() == k && w.by[e.n.id] == e {
+			e.queued[k] = false
+			if e.urgency() == k && !e.told {
+				e.told = true
 				out = append(out, e)
+			}
+			if e.queued == [2]bool{} {
 				delete(w.by, e.n.id)
 			}
 		}

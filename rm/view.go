@@ -149,7 +149,10 @@ func (v *View) Nodes(pause func(i int) error) (out []NodeReport, err error) {
 		out = append(out, n.NodeReport)
 		return true
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Node returns one NodeManager.

@@ -64,9 +64,15 @@ func (s *site) inStates(r *http.Request) ([]rm.NodeReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(wanted) == 0 {
+		return reports, nil
+	}
 	var out []rm.NodeReport
 	for i := range reports {
-		if len(wanted) == 0 || slices.Contains(wanted, reports[i].State) {
+		if err := daemon.Breathe(r.Context(), i); err != nil {
+			return nil, err
+		}
+		if slices.Contains(wanted, reports[i].State) {
 			out = append(out, reports[i])
 		}
 	}

@@ -79,7 +79,7 @@ type conn struct {
 	identity any
 	context  string // the caller's, as last received
 
-	armed    time.Time // the read deadline between frames
+	armed    time.Time // the read deadline of the handshake, and then between frames
 	inFrame  bool      // the read deadline is that of a frame
 	slots    chan struct{}
 	callers  []*caller      // its callers, if they are limited
@@ -124,7 +124,8 @@ func (c *conn) serve() {
 	if tcp, ok := c.nc.(*net.TCPConn); ok {
 		_ = tcp.SetNoDelay(true) // Go's default; an answer must not wait for the next
 	}
-	err := c.nc.SetReadDeadline(time.Now().Add(c.s.limits.Handshake))
+	c.armed = time.Now().Add(c.s.limits.Handshake)
+	err := c.nc.SetReadDeadline(c.armed)
 	if err == nil {
 		err = c.greet()
 	}
@@ -151,9 +152,23 @@ func (c *conn) frame() error {
 	c.s.count.bytesIn.Add(uint64(len(b) + lengthSize))
 	defer c.turn.give()
 	if !c.open { // anybody can have come this far
-		c.turn.take()
+		if err := c.enter(); err != nil {
+			return err
+		}
 	}
 	return c.handle(b)
+}
+
+// enter takes the turn for a frame of the handshake. The wait for it does not count against the peer.
+func (c *conn) enter() error {
+	came := time.Now()
+	c.turn.take()
+	waited := time.Since(came)
+	if waited < time.Millisecond {
+		return nil
+	}
+	c.armed = c.armed.Add(waited)
+	return c.nc.SetReadDeadline(c.armed)
 }
 
 // unwanted reports whether to skip a large frame with this beginning and size, because its call is refused.
@@ -264,18 +279,19 @@ func (c *conn) leave(err error) {
 		return // the peer left, or was idle
 	}
 	c.s.refuse(c.addr, refused.why, refused)
+	if refused.err == nil && refused.text == "" {
+		return
+	}
 	if !c.open {
 		c.turn.take()
 	}
-	sent := false
-	switch {
-	case refused.err != nil:
-		sent = c.fail(&c.turn, refused.to, refused.err) == nil
-	case refused.text != "":
-		sent = c.out.send(&c.turn, []byte(refused.text)) == nil
+	if refused.err != nil {
+		err = c.fail(&c.turn, refused.to, refused.err)
+	} else {
+		err = c.out.send(&c.turn, []byte(refused.text))
 	}
 	c.turn.give()
-	if sent {
+	if err == nil {
 		c.linger()
 	}
 }
@@ -293,6 +309,7 @@ func (c *conn) linger() {
 
 // finish ends the connection and waits for its calls.
 func (c *conn) finish() {
+	c.turn.give() // after a panic
 	c.cancel()
 	_ = c.nc.Close() // nobody is left to tell
 	c.out.close()

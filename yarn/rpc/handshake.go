@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"time"
 	"unicode/utf8"
 
 	"heddle/yarn/wire"
@@ -134,7 +135,7 @@ func (c *conn) introduced(to echo, b []byte) error {
 		c.user, c.realUser = user, realUser
 	}
 	c.s.introduce(c)
-	c.open = true
+	c.open, c.armed = true, time.Time{}
 	c.in.limit = c.s.limits.Frame
 	c.out.write = c.s.limits.Write
 	return nil

@@ -81,6 +81,41 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
+// What a peer waits for its turns in a handshake does not count against it.
+func TestSlowHandshakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := &one{turn: make(chan struct{}, 1)}
+		s, dial := startPiped(t, Options{Protocols: newBench().protocol(), Turns: turns, Limits: Limits{Handshake: time.Second}})
+		p := dial()
+		for _, frame := range []string{hexSASLHeader + hexNegotiate, hexSimpleContext + hexMethod(1, "big", &killReq{})} {
+			if err := turns.Enter(t.Context(), "bob@10.0.0.2"); err != nil {
+				t.Fatal(err)
+			}
+			p.send(frame)
+			time.Sleep(700 * time.Millisecond)
+			turns.Leave("", 0)
+			if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+				t.Errorf("answer %v", h)
+			}
+			time.Sleep(400 * time.Millisecond)
+		}
+		_ = p.Close()
+		synctest.Wait()
+		if st := s.Stats(); st.Refused["deadline"] != 0 {
+			t.Errorf("%+v", st)
+		}
+		q := dial() // the time that it waits for itself counts
+		q.send(hexSASLHeader + hexNegotiate)
+		q.answer()
+		time.Sleep(1001 * time.Millisecond)
+		synctest.Wait()
+		if st := s.Stats(); st.Refused["deadline"] != 1 {
+			t.Errorf("%+v", st)
+		}
+		_ = q.Close()
+	})
+}
+
 // hexAs encodes the connection context of a user.
 func hexAs(user string) string {
 	return hexFrame(head(callContext), &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: &user}})
