@@ -112,6 +112,50 @@ func TestLongListsTakeTurns(t *testing.T) {
 	})
 }
 
+// A submission is translated in its turn, and waits for the loop without one.
+func TestSubmissionsInTurn(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		made, _, err := w.r.NewApp(t.Context(), "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := NewReaders(1)
+		enter := func() {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if err := d.Enter(ctx, "bob@10.0.0.2"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		enter()
+		release := w.hold()
+		over := false
+		var all sync.WaitGroup
+		all.Go(func() {
+			ctx, reading := d.Begin(t.Context(), "ann@10.0.0.1")
+			defer reading.End(0)
+			if err := w.r.Submit(ctx, "ann", submission(made, "SPARK", 1024)); err != nil {
+				t.Error(err)
+			}
+			over = true
+		})
+		synctest.Wait()
+		if n := w.r.lanes.waiting(); n != 0 {
+			t.Errorf("%d changes wait for the loop before their turn", n)
+		}
+		d.Leave("bob@10.0.0.2", 0)
+		synctest.Wait()
+		if n := w.r.lanes.waiting(); n != 1 || over {
+			t.Errorf("%d changes wait for the loop, want 1", n)
+		}
+		enter()
+		d.Leave("bob@10.0.0.2", 0)
+		release()
+		all.Wait()
+	})
+}
+
 // Whoever waits for a view has no seat at the desk. Where there is none, who asks is told to come again.
 func TestListsSitOnceThereIsAView(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"heddle"
 	"heddle/rm"
@@ -376,7 +377,10 @@ func parts(c *wire.ApplicationSubmissionContext, s *rm.Submission) (err error) {
 			return err
 		}
 	}
-	rest := proto.CloneOf(c)
+	rest := &wire.ApplicationSubmissionContext{}
+	to, from := rest.ProtoReflect(), c.ProtoReflect()
+	from.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool { to.Set(f, v); return true }) // both share what is in it
+	to.SetUnknown(from.GetUnknown())
 	if rest.ApplicationName != nil {
 		rest.ApplicationName = new(rm.Clip(c.GetApplicationName(), rm.MaxName))
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
@@ -164,9 +165,14 @@ func TestSubmission(t *testing.T) {
 			Command: []string{"run"}, Application_ACLs: []*wire.ApplicationACLMap{{AccessType: wire.ApplicationAccessType_APPACCESS_MODIFY_APP.Enum(), Acl: new("bob")}},
 		},
 	}
+	c.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7))
+	was := proto.CloneOf(c)
 	s, err := units.Submission(c)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !proto.Equal(c, was) {
+		t.Errorf("it was changed to %v", c)
 	}
 	if s.ID != app || s.Name != "job" || *s.Priority != 2 || s.Master != size || s.MaxAttempts != 3 || s.FailureWindow != heddle.Seconds(1.5) ||
 		s.Lifetimes[0] != 60 || s.Access[0] != (rm.Access{Change: true, List: "bob"}) {
@@ -180,6 +186,10 @@ func TestSubmission(t *testing.T) {
 	rest := &wire.ApplicationSubmissionContext{}
 	if err := proto.Unmarshal(s.Rest, rest); err != nil || len(rest.GetAmContainerSpec().GetCommand()) > 0 || len(rest.GetAmContainerSpec().GetApplication_ACLs()) != 1 {
 		t.Errorf("of one that is over this is kept: %v, %v", rest, err)
+	}
+	rest.AmContainerSpec.Command = []string{"run"}
+	if !proto.Equal(rest, was) {
+		t.Errorf("beside what starts its master this is kept: %v, want %v", rest, was)
 	}
 	if _, err := units.Submission(&wire.ApplicationSubmissionContext{}); err == nil {
 		t.Error("a submission without a size for its master is taken")
