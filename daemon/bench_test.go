@@ -236,7 +236,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(fmt.Sprintf("limit=%d", limit), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := v.Apps(&rm.AppFilter{Limit: limit}, v.At(), nil); err != nil {
+				if _, err := v.Apps(&rm.AppFilter{Limit: limit}, v.At(), func(int) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -41,12 +41,12 @@ func (r *RM) NewApp(ctx context.Context, user string) (ids.App, heddle.Resource,
 // Submit accepts an application. It returns once the application is stored. Submitting an existing application again
 // does nothing: its client missed the first answer. If ctx belongs to a [Reading], c is translated in its turn.
 func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error {
-	turn := ReadingOf(ctx)
-	if err := turn.Turn(ctx); err != nil {
+	reading := ReadingOf(ctx)
+	if err := reading.Turn(ctx); err != nil {
 		return err
 	}
 	s, wrong := r.units().Submission(c)
-	turn.Pause()
+	reading.Pause()
 	m := &rm.SubmitApp{Who: r.person(Actor{User: user}), Queue: cmp.Or(c.GetQueue(), defaultQueue), App: s}
 	if wrong != nil {
 		m.Wrong = wrong.Error()

@@ -92,8 +92,8 @@ func (b *basis) tell(a *appView, at heddle.Time) AppReport {
 func (v *View) At() heddle.Time { return v.at }
 
 // Apps returns the applications that pass a filter, oldest first, as of a time. They lack what only [Reports.App] has:
-// requests, attempts, and, for applications that are [AppReport.Unexplained], what they wait for. If pause is not nil,
-// it is called with the index of each application; an error that it returns ends the list.
+// requests, attempts, and, for applications that are [AppReport.Unexplained], what they wait for. It calls
+// pause with the index of each application; an error that pause returns ends the list.
 func (v *View) Apps(f *AppFilter, at heddle.Time, pause func(i int) error) ([]AppReport, error) {
 	var list []*appView
 	v.each(f, func(a *appView) bool {
@@ -102,10 +102,8 @@ func (v *View) Apps(f *AppFilter, at heddle.Time, pause func(i int) error) ([]Ap
 	})
 	out := make([]AppReport, 0, len(list))
 	for _, a := range slices.Backward(list) {
-		if pause != nil {
-			if err := pause(len(out)); err != nil {
-				return nil, err
-			}
+		if err := pause(len(out)); err != nil {
+			return nil, err
 		}
 		out = append(out, v.tell(a, at))
 	}
@@ -141,13 +139,10 @@ func (v *View) App(id ids.App, at heddle.Time) (AppReport, error) {
 func (v *View) Nodes(pause func(i int) error) (out []NodeReport, err error) {
 	out = make([]NodeReport, 0, v.nodes.len())
 	v.nodes.all(func(n *nodeView) bool {
-		if pause != nil {
-			if err = pause(len(out)); err != nil {
-				return false
-			}
+		if err = pause(len(out)); err == nil {
+			out = append(out, n.NodeReport)
 		}
-		out = append(out, n.NodeReport)
-		return true
+		return err == nil
 	})
 	if err != nil {
 		return nil, err

@@ -149,14 +149,16 @@ func TestListsPause(t *testing.T) {
 	}
 }
 
+func noPause(int) error { return nil }
+
 // appsOf and nodesOf are the lists of a view, without pauses, which cannot fail.
 func appsOf(v *View, f *AppFilter, at heddle.Time) []AppReport {
-	list, _ := v.Apps(f, at, nil)
+	list, _ := v.Apps(f, at, noPause)
 	return list
 }
 
 func nodesOf(v *View) []NodeReport {
-	list, _ := v.Nodes(nil)
+	list, _ := v.Nodes(noPause)
 	return list
 }
 

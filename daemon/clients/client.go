@@ -25,8 +25,6 @@ func (s *service) submitApplication(ctx context.Context, who daemon.Actor, req *
 	if req.GetApplicationSubmissionContext() == nil {
 		return nil, yarnError("the request has no application_submission_context")
 	}
-	ctx, reading := s.o.Readers.Begin(ctx, daemon.CallerOf(ctx))
-	defer reading.End(0)
 	if err := s.rm.Submit(ctx, who.User, req.GetApplicationSubmissionContext()); err != nil {
 		return nil, err
 	}

@@ -81,12 +81,16 @@ func newService(r RM, o Options) *service {
 // serve turns a handler into a method. The handler is told who calls. Users who act for others are admitted or refused
 // before it runs, and its errors get their Java class.
 func serve[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
-	read := func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
+	return serveAndTell(s, reads(s, f), func(daemon.Actor, Req, error) {})
+}
+
+// reads has f take turns for a processor with those who read, and counts what its callers ask for: see [daemon.Reading].
+func reads[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error)) func(context.Context, daemon.Actor, Req) (Resp, error) {
+	return func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
 		ctx, reading := s.o.Readers.Begin(ctx, daemon.CallerOf(ctx))
 		defer func() { reading.End(proto.Size(resp)) }()
 		return f(ctx, who, req)
 	}
-	return serveAndTell(s, read, func(daemon.Actor, Req, error) {})
 }
 
 // serveAndTell is serve that also tells who asked for what, and how the call ended.

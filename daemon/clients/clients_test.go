@@ -82,8 +82,8 @@ func TestCallsOfTheDaemon(t *testing.T) {
 	app := conv.WireApp(anApp)
 	life := wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME
 	until := time.Now().Add(time.Hour).Truncate(time.Second)
-	f := stock()
-	c, a := dial(t, f, Options{Access: daemon.Access{Admins: "root"}, Decommission: time.Hour}, "root")
+	f, readers := stock(), daemon.NewReaders(1)
+	c, a := dial(t, f, Options{Access: daemon.Access{Admins: "root"}, Readers: readers, Decommission: time.Hour}, "root")
 	call := func(c *rpc.Client, method string, req, resp proto.Message) {
 		t.Helper()
 		if err := c.Call(t.Context(), method, req, resp); err != nil {
@@ -91,6 +91,9 @@ func TestCallsOfTheDaemon(t *testing.T) {
 		}
 	}
 	call(c, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: &wire.ApplicationSubmissionContext{ApplicationName: new("x")}}, &wire.SubmitApplicationResponse{})
+	if asked := readers.Accounts(1); len(asked) != 1 || asked[0].Caller != "root@127.0.0.1" || asked[0].Calls != 1 {
+		t.Errorf("a submission counts as %+v", asked)
+	}
 	end := &wire.KillApplicationResponse{}
 	call(c, "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: app, Diagnostics: new(" why \n")}, end)
 	if !end.GetIsKillCompleted() {

@@ -12,7 +12,7 @@ func Client(r RM, o Options) rpc.Protocol {
 	s := newService(r, o)
 	return rpc.Protocol{Name: ClientName, Methods: map[string]rpc.Method{
 		"getNewApplication":           serve(s, s.getNewApplication),
-		"submitApplication":           change(s, daemon.OpSubmit, s.submitApplication).Within(rm.MaxContext+64<<10, 0),
+		"submitApplication":           change(s, daemon.OpSubmit, reads(s, s.submitApplication)).Within(rm.MaxContext+64<<10, 0),
 		"forceKillApplication":        change(s, daemon.OpKill, s.forceKillApplication),
 		"failApplicationAttempt":      change(s, daemon.OpFail, s.failApplicationAttempt),
 		"moveApplicationAcrossQueues": change(s, daemon.OpMove, s.moveApplicationAcrossQueues),

@@ -280,14 +280,16 @@ func (s *sim) reports() rm.Reports { return s.shell.m.Reports() }
 
 func (s *sim) view() *rm.View { return s.shell.m.View() }
 
+func noPause(int) error { return nil }
+
 // appsOf and nodesOf are the lists of a view, without pauses, which cannot fail.
 func appsOf(v *rm.View, f *rm.AppFilter, at heddle.Time) []rm.AppReport {
-	list, _ := v.Apps(f, at, nil)
+	list, _ := v.Apps(f, at, noPause)
 	return list
 }
 
 func nodesOf(v *rm.View) []rm.NodeReport {
-	list, _ := v.Nodes(nil)
+	list, _ := v.Nodes(noPause)
 	return list
 }
 
