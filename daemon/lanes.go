@@ -30,10 +30,15 @@ const (
 // longestTurn is how long the loop stays with a lane other than the first. A call that begins within this time is finished.
 const longestTurn = time.Millisecond
 
-// parts is the number of parts that the loop's time is divided into. NodeManagers that register get one of them, and readers get
-// another. A caller that makes NodeManagers up thus leaves time for those who read what has changed. 10,000 genuine NodeManagers
-// register within a few seconds.
-const parts = 10
+// The loop's time is divided into parts. NodeManagers that register get one of them, and readers get another. A caller that makes
+// NodeManagers up thus leaves time for those who read what has changed. 10,000 genuine NodeManagers register within a few seconds.
+// Changes get one of fewer and larger parts: a loop that never sleeps would slow down everything else on its host.
+const (
+	parts       = 10
+	changeParts = 4
+	// changeCredit is how much unused time counts later: hundreds of changes are made without a rest.
+	changeCredit = changeParts * 10 * time.Millisecond
+)
 
 // longestRest bounds the rest after a long piece of work, because the machine may have stood still.
 const longestRest = time.Second
@@ -44,17 +49,18 @@ type share struct {
 	from time.Time // when there is time again
 }
 
-// spend runs f. After that the share has no time for a while. Time that was not used before, up to credit, shortens this rest.
-func (s *share) spend(credit time.Duration, f func()) (took time.Duration) {
+// spend runs f on a share of one of so many parts. After that the share has no time for a while. Time that was not used before, up
+// to credit, shortens this rest.
+func (s *share) spend(parts, credit time.Duration, f func()) (took time.Duration) {
 	began := time.Now()
 	took = worked(f)
 	took = min(took, time.Since(began)) // under a simulated clock, as in tests, nothing takes any time
-	s.from = latest(s.from, began.Add(-credit)).Add(until(took))
+	s.from = latest(s.from, began.Add(-credit)).Add(until(parts, took))
 	return took
 }
 
-// until returns the time, counted from the beginning of work that took so long, after which the work is one part of it.
-func until(took time.Duration) time.Duration { return min(parts*took, took+longestRest) }
+// until returns the time, counted from the beginning of work that took so long, after which the work is one of so many parts of it.
+func until(parts, took time.Duration) time.Duration { return min(parts*took, took+longestRest) }
 
 // lanes holds the calls that wait for the loop.
 type lanes struct {
@@ -64,7 +70,7 @@ type lanes struct {
 	joins   fairQueue[func()]
 	changes fairQueue[func()]
 
-	share share // of NodeManagers that register; owned by the loop
+	joining, changing share // owned by the loop
 }
 
 func newLanes() *lanes {
@@ -78,9 +84,9 @@ func (l *lanes) waiting() int {
 	return len(l.beats) + l.joins.n + l.changes.n
 }
 
-// run runs calls, the most urgent first, and reports whether changes are left. The call that woke the loop, if any, is no longer
-// in its lane. NodeManagers that register get their share of the time.
-func (l *lanes) run(woke func()) (more bool) {
+// run runs calls, the most urgent first. The call that woke the loop, if any, is no longer in its lane. NodeManagers that register
+// and changes get their shares of the time.
+func (l *lanes) run(woke func()) {
 	n := beatsPerTurn
 	if woke != nil {
 		woke()
@@ -95,21 +101,33 @@ func (l *lanes) run(woke func()) (more bool) {
 		}
 		break
 	}
-	if at, ok := l.due(); ok && time.Until(at) <= 0 {
-		l.share.spend(0, func() { l.some(&l.joins, joinsPerTurn) })
+	now := time.Now()
+	l.mu.Lock()
+	join, change := l.joins.n > 0 && !now.Before(l.joining.from), l.changes.n > 0 && !now.Before(l.changing.from)
+	l.mu.Unlock()
+	if join {
+		l.joining.spend(parts, 0, func() { l.some(&l.joins, joinsPerTurn) })
 	}
-	return l.some(&l.changes, changesPerTurn)
+	if change {
+		l.changing.spend(changeParts, changeCredit, func() { l.some(&l.changes, changesPerTurn) })
+	}
 }
 
-// due returns when the loop takes more NodeManagers that register; ok is false if none do.
+// due returns when the loop runs calls of the other lanes again; ok is false if none wait.
 func (l *lanes) due() (at time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.share.from, l.joins.n > 0
+	if l.joins.n > 0 {
+		at, ok = l.joining.from, true
+	}
+	if l.changes.n > 0 && (!ok || l.changing.from.Before(at)) {
+		at, ok = l.changing.from, true
+	}
+	return at, ok
 }
 
-// some runs at most this many calls of a queue, and only those that begin within longestTurn. It reports whether some are left.
-func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
+// some runs at most this many calls of a queue, and only those that begin within longestTurn.
+func (l *lanes) some(q *fairQueue[func()], most int) {
 	next := func() (func(), bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -119,13 +137,10 @@ func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
 	for i := 0; i < most && (i == 0 || time.Since(began) < longestTurn); i++ {
 		f, ok := next()
 		if !ok {
-			return false
+			return
 		}
 		f()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return q.n > 0
 }
 
 // enter makes the loop run f, unless ctx has ended by then.

@@ -207,7 +207,7 @@ func (r *RM) serveReads() {
 	if now.Before(of.from) {
 		of = &d.lights
 	}
-	took := of.spend(readCredit, func() {
+	took := of.spend(parts, readCredit, func() {
 		r.publish(now)
 		r.answerOne()
 	})

@@ -285,7 +285,8 @@ func testLanesTakeTurns(t *testing.T) {
 	}
 	want := slices.Concat(slices.Repeat([]lane{beatLane}, beatsPerTurn), slices.Repeat([]lane{joinLane}, joinsPerTurn), slices.Repeat([]lane{changeLane}, changesPerTurn))
 	for i, more := range []bool{true, false} {
-		if left := l.run(nil); left != more || !slices.Equal(order, want) {
+		l.run(nil)
+		if _, left := l.due(); left != more || !slices.Equal(order, want) {
 			t.Errorf("in turn %d %v ran; some are left: %v", i, order, left)
 		}
 		order = nil
@@ -310,22 +311,33 @@ func TestLongChanges(t *testing.T) {
 	})
 }
 
-// NodeManagers that register have a part of the loop's time.
-func TestJoinsRest(t *testing.T) {
-	const each = 100 * time.Microsecond
-	l, began, joined := newLanes(), time.Now(), 0
-	for range 3 * joinsPerTurn {
-		l.joins.add("@10.0.0.1", func() { joined++; work(each) })
-	}
-	for joined < 2*joinsPerTurn {
-		l.run(nil)
-		time.Sleep(time.Millisecond)
-	}
-	if took := time.Since(began); took < parts*joinsPerTurn*each {
-		t.Errorf("%d NodeManagers registered in %v", joined, took)
-	}
-	if at, ok := l.due(); !ok || at.Sub(began) < 2*parts*joinsPerTurn*each {
-		t.Errorf("the next are due after %v, %v", at.Sub(began), ok)
+// NodeManagers that register have a part of the loop's time, and changes have another.
+func TestLanesRest(t *testing.T) {
+	const each, turns = 200 * time.Microsecond, 50
+	for name, c := range map[string]struct {
+		in            func(*lanes) *fairQueue[func()]
+		parts, credit time.Duration
+	}{
+		"joins":   {func(l *lanes) *fairQueue[func()] { return &l.joins }, parts, 0},
+		"changes": {func(l *lanes) *fairQueue[func()] { return &l.changes }, changeParts, changeCredit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, done, last := newLanes(), 0, time.Duration(0)
+			began := time.Now()
+			for range 2 * turns * joinsPerTurn {
+				c.in(l).add("ann@10.0.0.1", func() { done++; work(each) })
+			}
+			for done < turns*joinsPerTurn {
+				last = time.Since(began)
+				l.run(nil)
+				if at, ok := l.due(); ok {
+					time.Sleep(time.Until(at))
+				}
+			}
+			if least := c.parts*time.Duration(done-joinsPerTurn)*each - c.credit; last < least {
+				t.Errorf("%d were done in %v, want at least %v", done, last, least)
+			}
+		})
 	}
 }
 
@@ -340,24 +352,24 @@ func work(d time.Duration) {
 func TestShareOfProcessor(t *testing.T) {
 	var s share
 	began := time.Now()
-	s.spend(0, func() { time.Sleep(50 * time.Millisecond) })
+	s.spend(parts, 0, func() { time.Sleep(50 * time.Millisecond) })
 	if rest := s.from.Sub(began); rest > 250*time.Millisecond && runtime.GOOS == "linux" {
 		t.Errorf("after a sleep of 50 ms others wait for %v", rest)
 	}
 	began = time.Now()
-	s.spend(0, func() { work(time.Millisecond) })
+	s.spend(parts, 0, func() { work(time.Millisecond) })
 	if rest := s.from.Sub(began); rest < 10*time.Millisecond {
 		t.Errorf("after a millisecond of work others wait for %v", rest)
 	}
 	s.from = began.Add(-time.Hour)
 	for i, long := range []time.Duration{time.Millisecond, time.Millisecond, 5 * time.Millisecond} {
 		now := time.Now()
-		s.spend(30*time.Millisecond, func() { work(long) })
+		s.spend(parts, 30*time.Millisecond, func() { work(long) })
 		if rest := s.from.Sub(now); rest > 0 != (i == 2) {
 			t.Errorf("with three milliseconds of unused time others wait for %v after piece %d, of %v", rest, i, long)
 		}
 	}
-	if got := until(time.Minute); got != time.Minute+longestRest {
+	if got := until(parts, time.Minute); got != time.Minute+longestRest {
 		t.Errorf("after a minute in which the machine stood still others wait until %v", got)
 	}
 }
@@ -507,7 +519,7 @@ func TestWhoUsesLittleHasTime(t *testing.T) {
 			} {
 				id := w.submit("MAPREDUCE", 1024) // which the last view does not show
 				readers, began, d := NewReaders(1), time.Now(), &w.r.reads
-				readers.use("eve@10.0.0.66", 300*time.Millisecond, began)
+				readers.use("eve@10.0.0.66", usageTime*3/10, began)
 				d.mu.Lock()
 				d.share.from, d.lights.from = began.Add(time.Second), began
 				d.mu.Unlock()

@@ -183,9 +183,7 @@ func (r *RM) turn(woke func()) {
 	for _, f := range posted {
 		f()
 	}
-	if r.lanes.run(woke) {
-		r.nudge()
-	}
+	r.lanes.run(woke)
 	r.tick()
 	r.serveReads()
 }

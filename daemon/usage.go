@@ -6,7 +6,10 @@ import (
 	"time"
 )
 
-// A usage is the fraction of the last second or so in which a caller had a turn: an exponentially weighted mean.
+// usageTime is the time constant of a [usage].
+const usageTime = 250 * time.Millisecond
+
+// A usage is the fraction of the last [usageTime] or so in which a caller had a turn: an exponentially weighted mean.
 type usage struct {
 	part float64
 	at   time.Time
@@ -15,14 +18,16 @@ type usage struct {
 // lately returns the mean at a time.
 func (u *usage) lately(now time.Time) float64 {
 	if d := now.Sub(u.at); d > 0 {
-		u.part *= math.Exp(-d.Seconds())
+		u.part *= math.Exp(-d.Seconds() / usageTime.Seconds())
 		u.at = now
 	}
 	return u.part
 }
 
 // add counts a turn that has just ended.
-func (u *usage) add(took time.Duration, now time.Time) { u.part = u.lately(now) + took.Seconds() }
+func (u *usage) add(took time.Duration, now time.Time) {
+	u.part = u.lately(now) + took.Seconds()/usageTime.Seconds()
+}
 
 // The callers of an address use little if they recently had turns for less than littleOfOne of the time, as long as all
 // such callers together had less than littleOfAll. They get the next turn, and turns that rest, so that a caller that

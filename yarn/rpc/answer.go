@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -48,7 +49,7 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 		return c.unreadable(to, err)
 	}
 	if method.inTurn {
-		c.turn.take()
+		c.turn.read(len(body))
 	}
 	memory, err := method.weigh(body)
 	if err != nil {
@@ -63,7 +64,7 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	c.turn.give()
 	failed, err = c.admit(memory)
 	if method.inTurn {
-		c.turn.take()
+		c.turn.read(len(body))
 	}
 	if err != nil || failed != nil {
 		if err != nil {
@@ -207,13 +208,14 @@ func (c *conn) turnDown(why reason, to echo, failed *Error) error {
 // run answers a call.
 func (c *conn) run(t *task) {
 	defer c.ran(t)
+	defer t.turn.give()
 	resp, err := c.invoke(t)
 	if t.After > 0 {
+		t.turn.give()
 		c.rest(t)
 	}
 	if t.method.inTurn {
-		t.turn.take()
-		defer t.turn.give()
+		t.turn.take() // unless the handler has kept it
 	}
 	if err == nil {
 		size := proto.Size(resp)
@@ -269,6 +271,9 @@ func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 	ctx := c.ctx
 	if c.s.atDesk(t.method) {
 		ctx, t.answer = c.s.desk.Answer(ctx, c.addr.Addr(), &t.method.expected, true)
+	}
+	if t.method.inTurn {
+		ctx = context.WithValue(ctx, turnKey{}, &t.turn)
 	}
 	return t.method.invoke(ctx, &t.Call, t.req)
 }
