@@ -17,19 +17,21 @@ import (
 // takes processors that the loop needs too. So there are only as many turns at a time as processors less one, and
 // callers take turns. Readers keep one account of how much each caller asked for.
 type Readers struct {
-	mu       sync.Mutex
-	atOnce   int               // how many callers may have a turn at a time
-	running  int               // how many callers have a turn
-	resting  int               // turns that rest: only callers that use little may have them
-	light    fairQueue[*place] // callers that use little
-	waiting  fairQueue[*place] // readings
-	calling  fairQueue[*place] // all other calls; there are no more than connections
-	called   bool              // the last turn that began was one of calling
-	since    time.Time         // since then no turn was free, and none rested
-	used     map[string]*usage // by address
-	lightly  usage             // of all callers that use little
-	accounts map[string]*Account
-	others   Account // callers that are no longer kept by name
+	mu           sync.Mutex
+	atOnce       int               // how many callers may have a turn at a time
+	running      int               // how many callers have a turn
+	resting      int               // turns that rest: only callers that use little may have them
+	light        fairQueue[*place] // callers that use little
+	waiting      fairQueue[*place] // readings
+	calling      fairQueue[*place] // all other calls; there are no more than connections
+	called       bool              // the last turn that began was one of calling
+	since        time.Time         // since then no turn was free, and none rested
+	used         usages            // by address
+	lightly      usage             // of all addresses that use little
+	usedBy       usages            // by caller
+	usersLightly usage             // of all callers that use little at addresses that use more
+	accounts     map[string]*Account
+	others       Account // callers that are no longer kept by name
 }
 
 // A place is a caller's place in the queue.
@@ -59,7 +61,7 @@ func NewReaders(atOnce int) *Readers {
 	if atOnce == 0 {
 		atOnce = max(1, runtime.GOMAXPROCS(0)-1)
 	}
-	return &Readers{atOnce: atOnce, used: map[string]*usage{}, accounts: map[string]*Account{}}
+	return &Readers{atOnce: atOnce, used: usages{}, usedBy: usages{}, accounts: map[string]*Account{}}
 }
 
 // Accounts returns the accounts that took the longest, limited to most. The sum of all others, if any, comes last.

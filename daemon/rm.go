@@ -90,6 +90,8 @@ func New(o Options) (*RM, error) {
 	}
 	r.explanations.by = map[ids.App]explanation{}
 	r.reads.asked = map[any]*question{}
+	r.reads.share = share{part: tenth, credit: readCredit, longest: longestRest}
+	r.reads.lights = r.reads.share
 	r.reads.stale.Store(true)
 	r.life, r.die = context.WithCancel(context.Background())
 	lists, err := r.readHosts()

@@ -30,44 +30,75 @@ func (u *usage) add(took time.Duration, now time.Time) {
 }
 
 // The callers of an address use little if they recently had turns for less than littleOfOne of the time, as long as all
-// such callers together had less than littleOfAll. They get the next turn, and turns that rest, so that a caller that
-// seldom asks does not wait for one that asks all the time.
+// such callers together had less than littleOfAll. They get the next turn, and turns that rest, and their short
+// requests are read without one, so that a caller that seldom asks does not wait for one that asks all the time.
+//
+// At an address that uses more, a caller uses little that had less than littleOfUser, as long as all these had less than
+// littleOfUsers. The bound is lower because one caller may have many names.
 const (
-	littleOfOne = 0.2
-	littleOfAll = 0.5
+	littleOfOne   = 0.2
+	littleOfAll   = 0.5
+	littleOfUser  = 0.05
+	littleOfUsers = 0.1
 )
 
-// forgotten is the fraction of the time below which an address need not be kept.
+// forgotten is the fraction of the time below which an address or a caller need not be kept.
 const forgotten = 0.001
+
+// usages are the usages of those that are kept, by name.
+type usages map[string]*usage
+
+// below reports whether a name used less than that. If it is not kept, it did, unless there are as many as can be kept.
+func (us usages) below(name string, part float64, now time.Time) bool {
+	u := us[name]
+	if u == nil {
+		return len(us) < mostAccounts
+	}
+	return u.lately(now) < part
+}
+
+// of returns the usage of a name, or nil if it cannot be kept.
+func (us usages) of(name string, now time.Time) *usage {
+	u := us[name]
+	if u != nil {
+		return u
+	}
+	if len(us) >= mostAccounts {
+		maps.DeleteFunc(us, func(_ string, u *usage) bool { return u.lately(now) < forgotten })
+	}
+	if len(us) >= mostAccounts {
+		return nil
+	}
+	u = &usage{at: now}
+	us[name] = u
+	return u
+}
 
 // usesLittle reports whether a caller uses little; d.mu is held.
 func (d *Readers) usesLittle(caller string, now time.Time) bool {
 	if d.lightly.lately(now) >= littleOfAll {
 		return false
 	}
-	u := d.used[addressOf(caller)]
-	if u == nil {
-		return len(d.used) < mostAccounts
-	}
-	return u.lately(now) < littleOfOne
+	at := addressOf(caller)
+	return d.used.below(at, littleOfOne, now) ||
+		d.used[at] != nil && d.usersLightly.lately(now) < littleOfUsers && d.usedBy.below(caller, littleOfUser, now)
 }
 
-// use counts a caller's turn; d.mu is held. Beyond the number of addresses that are kept, nothing is recorded.
+// use counts a caller's turn; d.mu is held. Beyond the number of addresses and callers that are kept, nothing is recorded.
 func (d *Readers) use(caller string, took time.Duration, now time.Time) {
-	from := addressOf(caller)
-	u := d.used[from]
+	u := d.used.of(addressOf(caller), now)
 	if u == nil {
-		if len(d.used) >= mostAccounts {
-			maps.DeleteFunc(d.used, func(_ string, u *usage) bool { return u.lately(now) < forgotten })
-		}
-		if len(d.used) >= mostAccounts {
-			return
-		}
-		u = &usage{at: now}
-		d.used[from] = u
+		return
 	}
-	if u.lately(now) < littleOfOne {
+	by := d.usedBy.of(caller, now)
+	switch {
+	case u.lately(now) < littleOfOne:
 		d.lightly.add(took, now)
+	case by != nil && by.lately(now) < littleOfUser:
+		d.usersLightly.add(took, now)
 	}
 	u.add(took, now)
+	if by != nil {
+		by.add(took, now)
+	}
 }

@@ -75,6 +75,35 @@ func TestWhoUsesMuchWaits(t *testing.T) {
 	})
 }
 
+// At an address that uses much, callers still use little that seldom ask, as long as these do not use much together.
+func TestUsersOfOneAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		now := time.Now()
+		for range 40 {
+			d.use("eve@10.0.0.1", usageTime/100, now)
+		}
+		if d.usesLittle("eve@10.0.0.1", now) || !d.usesLittle("ann@10.0.0.1", now) {
+			t.Error("eve uses little, or ann does not")
+		}
+		for i := range 3 {
+			d.use("ann@10.0.0.1", usageTime/50, now)
+			if got := d.usesLittle("ann@10.0.0.1", now); got != (i < 2) {
+				t.Errorf("ann, with %d fiftieths of the time, uses little: %v", i+1, got)
+			}
+		}
+		for i := range 5 {
+			d.use(fmt.Sprintf("eve%d@10.0.0.1", i), usageTime/100, now)
+		}
+		if d.usesLittle("joe@10.0.0.1", now) || !d.usesLittle("joe@10.0.0.2", now) {
+			t.Error("those who use little have a tenth of the time together, and are still let in before others; or another address counts")
+		}
+		if now = now.Add(usageTime / 5); !d.usesLittle("joe@10.0.0.1", now) || d.usesLittle("eve@10.0.0.1", now) {
+			t.Error("a while later they are not let in, or one who uses much is")
+		}
+	})
+}
+
 // Many addresses take no more memory, and unknown ones have no turn before others.
 func TestUsageIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -83,8 +112,11 @@ func TestUsageIsBounded(t *testing.T) {
 		for i := range 10 * mostAccounts {
 			d.use(fmt.Sprintf("eve@10.0.%d.%d", i/256, i%256), 100*time.Microsecond, now)
 		}
-		if len(d.used) > mostAccounts {
-			t.Errorf("%d addresses are kept", len(d.used))
+		for i := range 10 * mostAccounts {
+			d.use(fmt.Sprintf("eve%d@10.2.0.1", i), usageTime, now)
+		}
+		if len(d.used) > mostAccounts || len(d.usedBy) > mostAccounts {
+			t.Errorf("%d addresses and %d callers are kept", len(d.used), len(d.usedBy))
 		}
 		for i := range mostAccounts {
 			d.use(fmt.Sprintf("eve@10.1.0.%d", i), 10*time.Millisecond, now.Add(time.Minute))

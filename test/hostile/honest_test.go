@@ -104,6 +104,14 @@ func (s *site) begin(t *testing.T) {
 			return conn.Call(ctx, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, &wire.GetClusterMetricsResponse{})
 		})
 	})
+	s.runs.Go(func() {
+		for priority := int32(1); s.sleep(every); priority = 3 - priority {
+			s.once("change", func(ctx context.Context) error {
+				q := &wire.UpdateApplicationPriorityRequest{ApplicationId: app, ApplicationPriority: &wire.Priority{Priority: &priority}}
+				return conn.Call(ctx, "updateApplicationPriority", q, &wire.UpdateApplicationPriorityResponse{})
+			})
+		}
+	})
 	web := &http.Client{}
 	fresh := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	s.runs.Go(func() {

@@ -48,8 +48,9 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if err != nil {
 		return c.unreadable(to, err)
 	}
-	if method.inTurn {
-		c.turn.read(len(body))
+	inTurn := method.inTurn && c.waits(len(body))
+	if inTurn {
+		c.turn.take()
 	}
 	memory, err := method.weigh(body)
 	if err != nil {
@@ -63,8 +64,8 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	}
 	c.turn.give()
 	failed, err = c.admit(memory)
-	if method.inTurn {
-		c.turn.read(len(body))
+	if inTurn {
+		c.turn.take()
 	}
 	if err != nil || failed != nil {
 		if err != nil {
@@ -265,6 +266,7 @@ func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 		c.s.count.calls.Add(-1)
 		c.leavePlaces()
 		if p := recover(); p != nil {
+			t.turn.give() // as in turnDown
 			resp, err = nil, c.panicked(p)
 		}
 	}()

@@ -27,11 +27,9 @@ type turn struct {
 	since  time.Time
 }
 
-// read waits for the turn to read a request of so many bytes.
-func (t *turn) read(bytes int) {
-	if t.c.s.turns != nil && (bytes > smallRequest || !t.c.s.turns.Little(t.c.caller())) {
-		t.take()
-	}
+// waits reports whether a request of so many bytes is read in turn.
+func (c *conn) waits(bytes int) bool {
+	return c.s.turns != nil && (bytes > smallRequest || !c.s.turns.Little(c.caller()))
 }
 
 // take waits for the turn. A connection that ends meanwhile gets none, and goes on to its end.

@@ -245,8 +245,13 @@ func TestOutOfTurn(t *testing.T) {
 
 // A short request of a caller that has used little is read without a turn.
 func TestShortRequests(t *testing.T) {
-	for _, c := range []struct{ bytes, turns int }{{10, 1}, {2 * smallRequest, 3}} { // a longer one is weighed, read, and answered
-		turns := &one{turn: make(chan struct{}, 1), little: true}
+	const around = 3 // the tag and the length of the text
+	for _, c := range []struct {
+		bytes  int
+		little bool
+		turns  int
+	}{{smallRequest - around, true, 1}, {smallRequest - around + 1, true, 3}, {10, false, 3}} { // others are weighed, read, and answered
+		turns := &one{turn: make(chan struct{}, 1), little: c.little}
 		_, addr := startServer(t, Options{Protocols: inTurn(newBench(), "echo"), Turns: turns})
 		p := connect(t, addr)
 		p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "echo", &killReq{Diagnostics: new(strings.Repeat("x", c.bytes))}))
@@ -255,7 +260,7 @@ func TestShortRequests(t *testing.T) {
 		}
 		turns.mu.Lock()
 		if n := len(turns.who) - 1; n != c.turns { // one is that of the handshake
-			t.Errorf("%d turns for %d bytes, want %d", n, c.bytes, c.turns)
+			t.Errorf("%d turns of %+v", n, c)
 		}
 		turns.mu.Unlock()
 	}
@@ -267,6 +272,8 @@ func TestKeepTurn(t *testing.T) {
 	for _, end := range []string{"answer", "error", "panic", "delay", "other turns", "not in turn"} {
 		t.Run(end, func(t *testing.T) {
 			turns := &one{turn: make(chan struct{}, 1), little: true}
+			within, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
 			all := newBench().protocol()
 			all[0].Methods["keep"] = Serve(func(ctx context.Context, c *Call, _ *killReq) (*killResp, error) {
 				mine := turns
@@ -300,10 +307,10 @@ func TestKeepTurn(t *testing.T) {
 			p := connect(t, addr)
 			p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "keep", &killReq{}))
 			if end == "delay" {
-				for turns.count() < 2 {
+				for turns.count() < 2 && within.Err() == nil {
 					time.Sleep(time.Millisecond)
 				}
-				if err := turns.Enter(t.Context(), "bob@10.0.0.2"); err != nil { // while the answer waits
+				if err := turns.Enter(within, "bob@10.0.0.2"); err != nil { // while the answer waits
 					t.Fatal(err)
 				}
 				turns.Leave("", 0)
@@ -311,11 +318,11 @@ func TestKeepTurn(t *testing.T) {
 			if h, _ := p.answer(); (h.GetStatus() == wire.RpcStatus_SUCCESS) != (end != "error" && end != "panic") {
 				t.Errorf("answer %v", h)
 			}
-			want := map[string]int{"answer": 2, "error": 2, "panic": 2, "delay": 4, "other turns": 2, "not in turn": 2}[end]
+			want := map[string]int{"answer": 2, "error": 2, "panic": 3, "delay": 4, "other turns": 2, "not in turn": 2}[end]
 			if n := turns.count(); n != want {
 				t.Errorf("%d turns, want %d: %q", n, want, turns.who)
 			}
-			if err := turns.Enter(t.Context(), "bob@10.0.0.2"); err != nil {
+			if err := turns.Enter(within, "bob@10.0.0.2"); err != nil {
 				t.Fatal(err)
 			}
 		})
