@@ -30,76 +30,57 @@ const (
 // longestTurn is how long the loop stays with a lane other than the first. A call that begins within this time is finished.
 const longestTurn = time.Millisecond
 
-const (
-	// tenth is the part of the loop's time that NodeManagers have that register, as 1/tenth. Readers have as much. A caller that
-	// makes NodeManagers up thus leaves time for those who read what has changed. 10,000 genuine NodeManagers register within a
-	// few seconds.
-	tenth = 10
-	// quarter is the part that changes have: a loop that never sleeps would slow down everything else on its host. What follows a
-	// change once it is stored does not count.
-	quarter = 4
-	// changeCredit is enough for ten milliseconds of changes in a row, which are hundreds.
-	changeCredit = quarter * 10 * time.Millisecond
-	// longestRest bounds the rest after a long piece of work, because the machine may have stood still.
-	longestRest = time.Second
-	// longestChangeRest bounds the rest after a long change, such as a new queue: it is not one of a flood.
-	longestChangeRest = 20 * time.Millisecond
-)
+// parts is the number of parts that the loop's time is divided into. NodeManagers that register get one of them, and readers get
+// another. A caller that makes NodeManagers up thus leaves time for those who read what has changed. 10,000 genuine NodeManagers
+// register within a few seconds.
+const parts = 10
 
-// A share is a part of the loop's time. It is measured in processor time, so nothing is spent while other processes have
+// longestRest bounds the rest after a long piece of work, because the machine may have stood still.
+const longestRest = time.Second
+
+// A share is one of the parts of the loop's time. It is measured in processor time, so nothing is spent while other processes have
 // the processor. A loop that gets a processor only now and then thus has a larger part of its time for this.
 type share struct {
-	part    time.Duration // 1/part of the time
-	credit  time.Duration // how much unused time counts later
-	longest time.Duration // of the rests
-	from    time.Time     // when there is time again
+	from time.Time // when there is time again
 }
 
 // spend runs f. After that the share has no time for a while. Time that was not used before, up to credit, shortens this rest.
-func (s *share) spend(f func()) (took time.Duration) {
+func (s *share) spend(credit time.Duration, f func()) (took time.Duration) {
 	began := time.Now()
 	took = worked(f)
 	took = min(took, time.Since(began)) // under a simulated clock, as in tests, nothing takes any time
-	s.from = latest(s.from, began.Add(-s.credit)).Add(s.until(took))
+	s.from = latest(s.from, began.Add(-credit)).Add(until(took))
 	return took
 }
 
-// until returns the time, counted from the beginning of work that took so long, after which the work is a part of it as large as
-// the share.
-func (s *share) until(took time.Duration) time.Duration { return min(s.part*took, took+s.longest) }
-
-// A slowLane is a lane that has a share of the loop's time.
-type slowLane struct {
-	share     // owned by the loop
-	most  int // calls in a turn
-	queue fairQueue[func()]
-}
+// until returns the time, counted from the beginning of work that took so long, after which the work is one part of it.
+func until(took time.Duration) time.Duration { return min(parts*took, took+longestRest) }
 
 // lanes holds the calls that wait for the loop.
 type lanes struct {
 	beats chan func()
 
-	mu             sync.Mutex // of the queues
-	joins, changes slowLane
+	mu      sync.Mutex
+	joins   fairQueue[func()]
+	changes fairQueue[func()]
+
+	share share // of NodeManagers that register; owned by the loop
 }
 
 func newLanes() *lanes {
-	return &lanes{
-		beats:   make(chan func(), maxBeats),
-		joins:   slowLane{share: share{part: tenth, longest: longestRest}, most: joinsPerTurn},
-		changes: slowLane{share: share{part: quarter, credit: changeCredit, longest: longestChangeRest}, most: changesPerTurn},
-	}
+	return &lanes{beats: make(chan func(), maxBeats)}
 }
 
 // waiting returns the number of waiting calls.
 func (l *lanes) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.beats) + l.joins.queue.n + l.changes.queue.n
+	return len(l.beats) + l.joins.n + l.changes.n
 }
 
-// run runs calls, the most urgent first. The call that woke the loop, if any, is no longer in its lane.
-func (l *lanes) run(woke func()) {
+// run runs calls, the most urgent first, and reports whether changes are left. The call that woke the loop, if any, is no longer
+// in its lane. NodeManagers that register get their share of the time.
+func (l *lanes) run(woke func()) (more bool) {
 	n := beatsPerTurn
 	if woke != nil {
 		woke()
@@ -114,44 +95,37 @@ func (l *lanes) run(woke func()) {
 		}
 		break
 	}
-	for _, in := range []*slowLane{&l.joins, &l.changes} {
-		if at, ok := l.dueIn(in); ok && !time.Now().Before(at) {
-			in.spend(func() { l.some(in) })
-		}
+	if at, ok := l.due(); ok && time.Until(at) <= 0 {
+		l.share.spend(0, func() { l.some(&l.joins, joinsPerTurn) })
 	}
+	return l.some(&l.changes, changesPerTurn)
 }
 
-// due returns when the loop runs calls of the other lanes again; ok is false if none wait.
+// due returns when the loop takes more NodeManagers that register; ok is false if none do.
 func (l *lanes) due() (at time.Time, ok bool) {
-	for _, in := range []*slowLane{&l.joins, &l.changes} {
-		if from, waits := l.dueIn(in); waits && (!ok || from.Before(at)) {
-			at, ok = from, true
-		}
-	}
-	return at, ok
-}
-
-func (l *lanes) dueIn(in *slowLane) (at time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return in.from, in.queue.n > 0
+	return l.share.from, l.joins.n > 0
 }
 
-// some runs calls of a lane that begin within longestTurn.
-func (l *lanes) some(in *slowLane) {
+// some runs at most this many calls of a queue, and only those that begin within longestTurn. It reports whether some are left.
+func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
 	next := func() (func(), bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return in.queue.pop()
+		return q.pop()
 	}
 	began := time.Now()
-	for i := 0; i < in.most && (i == 0 || time.Since(began) < longestTurn); i++ {
+	for i := 0; i < most && (i == 0 || time.Since(began) < longestTurn); i++ {
 		f, ok := next()
 		if !ok {
-			return
+			return false
 		}
 		f()
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return q.n > 0
 }
 
 // enter makes the loop run f, unless ctx has ended by then.
@@ -168,10 +142,10 @@ func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 		r.lanes.mu.Lock()
 		defer r.lanes.mu.Unlock()
 		if in == changeLane {
-			return r.lanes.changes.queue.push(CallerOf(ctx), do)
+			return r.lanes.changes.push(CallerOf(ctx), do)
 		}
 		// The number of these is bounded by the calls that are admitted, and a NodeManager that is refused may give up.
-		r.lanes.joins.queue.add(CallerOf(ctx), do)
+		r.lanes.joins.add(CallerOf(ctx), do)
 		return nil
 	}
 	select {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"heddle/yarn/rpc"
 )
 
 // Readers are the callers that read, over RPC, REST and pages. Building their answers from a view, above all lists,
@@ -172,13 +170,6 @@ func (d *Readers) Enter(ctx context.Context, caller string) error {
 // Leave ends a turn that Enter began. took is how long it lasted.
 func (d *Readers) Leave(caller string, took time.Duration) { d.next(caller, took) }
 
-// Little reports whether a caller has used little lately.
-func (d *Readers) Little(caller string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.usesLittle(caller, time.Now())
-}
-
 // wanted reports whether somebody waits for a turn.
 func (d *Readers) wanted() bool {
 	d.mu.Lock()
@@ -263,7 +254,6 @@ type Reading struct {
 	had    bool // it had a turn before
 	over   bool
 	since  time.Time
-	keep   func() bool // keeps the turn to write the answer
 }
 
 // readingKey is the context key of a [Reading].
@@ -276,21 +266,15 @@ func (d *Readers) Begin(ctx context.Context, caller string) (context.Context, *R
 		return ctx, nil
 	}
 	r := &Reading{of: d, caller: caller, spent: Account{Calls: 1}}
-	r.keep = func() bool { return rpc.KeepTurn(ctx, d, caller, r.since) }
 	return context.WithValue(ctx, readingKey{}, r), r
 }
 
-// End ends the call. bytes is the length of its answer. Only the first call of End counts. An answer over RPC is written
-// in the turn that the call has.
+// End ends the call. bytes is the length of its answer. Only the first call of End counts.
 func (r *Reading) End(bytes int) {
 	if r == nil || r.over {
 		return
 	}
 	r.over = true
-	if r.has && r.keep() {
-		r.has = false
-		r.spent.Worked += time.Since(r.since)
-	}
 	r.Pause()
 	r.spent.Bytes = uint64(bytes)
 	r.of.charge(r.caller, &r.spent)
@@ -333,7 +317,9 @@ func (r *Reading) usesLittle() bool {
 	if r == nil {
 		return false
 	}
-	return r.of.Little(r.caller)
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	return r.of.usesLittle(r.caller, time.Now())
 }
 
 // Pause gives the turn up while the call waits for something else.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -14,8 +12,6 @@ import (
 	"time"
 
 	"heddle/rm"
-	"heddle/yarn/rpc"
-	"heddle/yarn/wire"
 )
 
 // A caller that floods waits behind its own calls: another caller comes next.
@@ -299,46 +295,5 @@ func TestAccountsAreBounded(t *testing.T) {
 	}
 	if len(list) != 11 || calls != callers {
 		t.Errorf("%d accounts with %d calls, want 11 with %d", len(list), calls, callers)
-	}
-}
-
-// An answer over RPC is written in the turn of the call that read it, which ends with it.
-func TestAnswerKeepsTurn(t *testing.T) {
-	d, during := NewReaders(1), 0
-	turns := func() int {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return d.running
-	}
-	s := rpc.NewServer(rpc.Options{Turns: d, Log: slog.New(slog.DiscardHandler), Protocols: []rpc.Protocol{{Name: "reads", Methods: map[string]rpc.Method{
-		"read": rpc.Serve(func(ctx context.Context, _ *rpc.Call, _ *wire.GetClusterMetricsRequest) (*wire.GetClusterMetricsResponse, error) {
-			ctx, r := d.Begin(ctx, "ann@10.0.0.1")
-			err := r.Turn(ctx)
-			r.End(1)
-			during = turns()
-			return &wire.GetClusterMetricsResponse{ClusterMetrics: &wire.YarnClusterMetrics{NumNodeManagers: new(int32(1))}}, err
-		}).InTurn(),
-	}}}})
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = s.Serve(ln) }()
-	conn, err := rpc.Dial(t.Context(), ln.Addr().String(), rpc.ClientOptions{Protocol: "reads", User: "ann"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Call(t.Context(), "read", &wire.GetClusterMetricsRequest{}, &wire.GetClusterMetricsResponse{}); err != nil {
-		t.Fatal(err)
-	}
-	_ = conn.Close()
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if during != 1 || turns() != 0 {
-		t.Errorf("%d turns before the answer is written, %d after that; want 1 and 0", during, turns())
-	}
-	if a := d.Accounts(10); len(a) != 1 || a[0].Calls != 1 || a[0].Worked <= 0 {
-		t.Errorf("accounts %+v", a)
 	}
 }

@@ -70,7 +70,7 @@ const (
 	// viewsApart is the least time between two views. Their part of the loop's time is bounded too: see share.
 	viewsApart = time.Millisecond
 	// readCredit is how much unused time counts later. It is enough for two milliseconds of views and questions in a row.
-	readCredit = 2 * tenth * time.Millisecond
+	readCredit = 2 * parts * time.Millisecond
 )
 
 // current waits until the last view shows everything that has happened by now.
@@ -207,7 +207,7 @@ func (r *RM) serveReads() {
 	if now.Before(of.from) {
 		of = &d.lights
 	}
-	took := of.spend(func() {
+	took := of.spend(readCredit, func() {
 		r.publish(now)
 		r.answerOne()
 	})

@@ -276,17 +276,16 @@ func testLanesTakeTurns(t *testing.T) {
 		l.beats <- func() { order = append(order, beatLane) }
 	}
 	for range 2 * joinsPerTurn {
-		l.joins.queue.add("@10.0.0.1", func() { order = append(order, joinLane) })
+		l.joins.add("@10.0.0.1", func() { order = append(order, joinLane) })
 	}
 	for range 2 * changesPerTurn {
-		if err := l.changes.queue.push("ann", func() { order = append(order, changeLane) }); err != nil {
+		if err := l.changes.push("ann", func() { order = append(order, changeLane) }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := slices.Concat(slices.Repeat([]lane{beatLane}, beatsPerTurn), slices.Repeat([]lane{joinLane}, joinsPerTurn), slices.Repeat([]lane{changeLane}, changesPerTurn))
 	for i, more := range []bool{true, false} {
-		l.run(nil)
-		if _, left := l.due(); left != more || !slices.Equal(order, want) {
+		if left := l.run(nil); left != more || !slices.Equal(order, want) {
 			t.Errorf("in turn %d %v ran; some are left: %v", i, order, left)
 		}
 		order = nil
@@ -303,7 +302,7 @@ func TestLongChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, changed := newLanes(), 0
 		for range 8 {
-			l.changes.queue.add("ann", func() { changed++; time.Sleep(longestTurn / 2) })
+			l.changes.add("ann", func() { changed++; time.Sleep(longestTurn / 2) })
 		}
 		if l.run(nil); changed != 2 {
 			t.Errorf("%d changes in one turn", changed)
@@ -311,50 +310,23 @@ func TestLongChanges(t *testing.T) {
 	})
 }
 
-// NodeManagers that register have a part of the loop's time, and changes have another.
-func TestLanesRest(t *testing.T) {
-	const each, turns = 200 * time.Microsecond, 50
-	for name, of := range map[string]func(*lanes) *slowLane{
-		"joins":   func(l *lanes) *slowLane { return &l.joins },
-		"changes": func(l *lanes) *slowLane { return &l.changes },
-	} {
-		t.Run(name, func(t *testing.T) {
-			l, done, last := newLanes(), 0, time.Duration(0)
-			in, began := of(l), time.Now()
-			for range 2 * turns * joinsPerTurn {
-				in.queue.add("ann@10.0.0.1", func() { done++; work(each) })
-			}
-			for done < turns*joinsPerTurn {
-				last = time.Since(began)
-				l.run(nil)
-				if name == "changes" && done < 3*joinsPerTurn && in.from.After(time.Now()) {
-					t.Errorf("there is a rest after the first %d", done)
-				}
-				if at, ok := l.due(); ok {
-					time.Sleep(time.Until(at))
-				}
-			}
-			if least := in.part*time.Duration(done-joinsPerTurn)*each - in.credit; last < least {
-				t.Errorf("%d were done in %v, want at least %v", done, last, least)
-			}
-		})
+// NodeManagers that register have a part of the loop's time.
+func TestJoinsRest(t *testing.T) {
+	const each = 100 * time.Microsecond
+	l, began, joined := newLanes(), time.Now(), 0
+	for range 3 * joinsPerTurn {
+		l.joins.add("@10.0.0.1", func() { joined++; work(each) })
 	}
-}
-
-// The loop goes on with changes once they have rested.
-func TestLoopAfterRest(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		release := w.hold()
-		w.r.lanes.changes.from = time.Now().Add(time.Second)
-		began, changed := time.Now(), make(chan time.Duration, 1)
-		if err := w.r.enter(t.Context(), changeLane, func() { changed <- time.Since(began) }); err != nil {
-			t.Fatal(err)
-		}
-		release()
-		if took := <-changed; took != time.Second {
-			t.Errorf("a change was made after %v", took)
-		}
-	})
+	for joined < 2*joinsPerTurn {
+		l.run(nil)
+		time.Sleep(time.Millisecond)
+	}
+	if took := time.Since(began); took < parts*joinsPerTurn*each {
+		t.Errorf("%d NodeManagers registered in %v", joined, took)
+	}
+	if at, ok := l.due(); !ok || at.Sub(began) < 2*parts*joinsPerTurn*each {
+		t.Errorf("the next are due after %v, %v", at.Sub(began), ok)
+	}
 }
 
 // work has a processor do something for so long.
@@ -366,29 +338,27 @@ func work(d time.Duration) {
 
 // What the loop does not do for want of a processor is not held against those who wait for it.
 func TestShareOfProcessor(t *testing.T) {
-	s := share{part: tenth, longest: longestRest}
+	var s share
 	began := time.Now()
-	s.spend(func() { time.Sleep(50 * time.Millisecond) })
+	s.spend(0, func() { time.Sleep(50 * time.Millisecond) })
 	if rest := s.from.Sub(began); rest > 250*time.Millisecond && runtime.GOOS == "linux" {
 		t.Errorf("after a sleep of 50 ms others wait for %v", rest)
 	}
 	began = time.Now()
-	s.spend(func() { work(time.Millisecond) })
+	s.spend(0, func() { work(time.Millisecond) })
 	if rest := s.from.Sub(began); rest < 10*time.Millisecond {
 		t.Errorf("after a millisecond of work others wait for %v", rest)
 	}
-	s.from, s.credit = began.Add(-time.Hour), 30*time.Millisecond
+	s.from = began.Add(-time.Hour)
 	for i, long := range []time.Duration{time.Millisecond, time.Millisecond, 5 * time.Millisecond} {
 		now := time.Now()
-		s.spend(func() { work(long) })
+		s.spend(30*time.Millisecond, func() { work(long) })
 		if rest := s.from.Sub(now); rest > 0 != (i == 2) {
 			t.Errorf("with three milliseconds of unused time others wait for %v after piece %d, of %v", rest, i, long)
 		}
 	}
-	for _, s := range []share{s, newLanes().changes.share} {
-		if got := s.until(time.Minute); got != time.Minute+s.longest {
-			t.Errorf("after a minute in which the machine stood still others wait until %v", got)
-		}
+	if got := until(time.Minute); got != time.Minute+longestRest {
+		t.Errorf("after a minute in which the machine stood still others wait until %v", got)
 	}
 }
 
@@ -423,7 +393,7 @@ func TestJoinsOfOneAddress(t *testing.T) {
 		var made sync.WaitGroup
 		made.Go(func() { w.node("n1", 8192, 8) })
 		synctest.Wait()
-		if got := w.r.lanes.joins.queue.n; got != 1 {
+		if got := w.r.lanes.joins.n; got != 1 {
 			t.Errorf("%d NodeManagers that register are among those", got)
 		}
 		release()

@@ -90,8 +90,6 @@ func New(o Options) (*RM, error) {
 	}
 	r.explanations.by = map[ids.App]explanation{}
 	r.reads.asked = map[any]*question{}
-	r.reads.share = share{part: tenth, credit: readCredit, longest: longestRest}
-	r.reads.lights = r.reads.share
 	r.reads.stale.Store(true)
 	r.life, r.die = context.WithCancel(context.Background())
 	lists, err := r.readHosts()
@@ -185,7 +183,9 @@ func (r *RM) turn(woke func()) {
 	for _, f := range posted {
 		f()
 	}
-	r.lanes.run(woke)
+	if r.lanes.run(woke) {
+		r.nudge()
+	}
 	r.tick()
 	r.serveReads()
 }

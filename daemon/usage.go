@@ -30,8 +30,8 @@ func (u *usage) add(took time.Duration, now time.Time) {
 }
 
 // The callers of an address use little if they recently had turns for less than littleOfOne of the time, as long as all
-// such callers together had less than littleOfAll. They get the next turn, and turns that rest, and their short
-// requests are read without one, so that a caller that seldom asks does not wait for one that asks all the time.
+// such callers together had less than littleOfAll. They get the next turn, and turns that rest, so that a caller
+// that seldom asks does not wait for one that asks all the time.
 //
 // At an address that uses more, a caller uses little that had less than littleOfUser, as long as all these had less than
 // littleOfUsers. The bound is lower because one caller may have many names.

@@ -85,7 +85,6 @@ func serve[Req, Resp message](s *service, f func(context.Context, daemon.Actor, 
 }
 
 // reads has f take turns for a processor with those who read, and counts what its callers ask for: see [daemon.Reading].
-// The answer is written in the turn that f returns with. A change, which is logged first, has none then.
 func reads[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error)) func(context.Context, daemon.Actor, Req) (Resp, error) {
 	return func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
 		ctx, reading := s.o.Readers.Begin(ctx, daemon.CallerOf(ctx))

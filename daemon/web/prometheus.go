@@ -86,7 +86,7 @@ var (
 	descUndone     = desc("undone_steps_total", "Changes to containers that policies wanted and nodes cannot make, by the missing capability.", "lacks")
 	descBusy       = desc("loop_busy_ratio", "Share of the last seconds in which the loop was working, 0 to 1.")
 	descWaiting    = desc("loop_calls_waiting", "Calls that wait for the loop.")
-	descLag        = desc("loop_lag_seconds", "Time from the arrival of a call until the loop starts on it. NodeManagers that register, and changes, also wait for their part of its time.")
+	descLag        = desc("loop_lag_seconds", "Time from the arrival of a call until the loop starts on it.")
 	descStuck      = desc("loop_stuck_seconds", "How long the loop has been busy with one thing, if that is a second or more.")
 	descStalls     = desc("loop_stalls_total", "How often the loop was busy with one thing for 5 s.")
 	descViews      = desc("reads_views_total", "Views that the loop made for readers.")

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -48,8 +47,7 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if err != nil {
 		return c.unreadable(to, err)
 	}
-	inTurn := method.inTurn && c.waits(len(body))
-	if inTurn {
+	if method.inTurn {
 		c.turn.take()
 	}
 	memory, err := method.weigh(body)
@@ -64,7 +62,7 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	}
 	c.turn.give()
 	failed, err = c.admit(memory)
-	if inTurn {
+	if method.inTurn {
 		c.turn.take()
 	}
 	if err != nil || failed != nil {
@@ -209,14 +207,13 @@ func (c *conn) turnDown(why reason, to echo, failed *Error) error {
 // run answers a call.
 func (c *conn) run(t *task) {
 	defer c.ran(t)
-	defer t.turn.give()
 	resp, err := c.invoke(t)
 	if t.After > 0 {
-		t.turn.give()
 		c.rest(t)
 	}
 	if t.method.inTurn {
-		t.turn.take() // unless the handler has kept it
+		t.turn.take()
+		defer t.turn.give()
 	}
 	if err == nil {
 		size := proto.Size(resp)
@@ -266,16 +263,12 @@ func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 		c.s.count.calls.Add(-1)
 		c.leavePlaces()
 		if p := recover(); p != nil {
-			t.turn.give() // as in turnDown
 			resp, err = nil, c.panicked(p)
 		}
 	}()
 	ctx := c.ctx
 	if c.s.atDesk(t.method) {
 		ctx, t.answer = c.s.desk.Answer(ctx, c.addr.Addr(), &t.method.expected, true)
-	}
-	if t.method.inTurn {
-		ctx = context.WithValue(ctx, turnKey{}, &t.turn)
 	}
 	return t.method.invoke(ctx, &t.Call, t.req)
 }

@@ -62,8 +62,7 @@ func (m Method) Long() Method {
 	return m
 }
 
-// InTurn returns the method marked as one whose calls are read and written in turn, if the server has [Turns]. Short
-// requests of callers that use little are read at once.
+// InTurn returns the method marked as one whose calls are read and written in turn, if the server has [Turns].
 func (m Method) InTurn() Method {
 	m.inTurn = true
 	return m

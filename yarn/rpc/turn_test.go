@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -21,9 +20,8 @@ import (
 type one struct {
 	turn chan struct{}
 
-	mu     sync.Mutex
-	who    []string
-	little bool
+	mu  sync.Mutex
+	who []string
 }
 
 func (o *one) Enter(ctx context.Context, caller string) error {
@@ -39,7 +37,6 @@ func (o *one) Enter(ctx context.Context, caller string) error {
 }
 
 func (o *one) Leave(string, time.Duration) { <-o.turn }
-func (o *one) Little(string) bool          { return o.little }
 
 // inTurn returns the protocol of a bench with these methods in turn.
 func inTurn(b *bench, names ...string) []Protocol {
@@ -241,99 +238,6 @@ func TestOutOfTurn(t *testing.T) {
 	if h, _ := p.answer(); h.GetCallId() != 1 {
 		t.Errorf("answer %v", h)
 	}
-}
-
-// A short request of a caller that has used little is read without a turn.
-func TestShortRequests(t *testing.T) {
-	const around = 3 // the tag and the length of the text
-	for _, c := range []struct {
-		bytes  int
-		little bool
-		turns  int
-	}{{smallRequest - around, true, 1}, {smallRequest - around + 1, true, 3}, {10, false, 3}} { // others are weighed, read, and answered
-		turns := &one{turn: make(chan struct{}, 1), little: c.little}
-		_, addr := startServer(t, Options{Protocols: inTurn(newBench(), "echo"), Turns: turns})
-		p := connect(t, addr)
-		p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "echo", &killReq{Diagnostics: new(strings.Repeat("x", c.bytes))}))
-		if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
-			t.Errorf("answer %v", h)
-		}
-		turns.mu.Lock()
-		if n := len(turns.who) - 1; n != c.turns { // one is that of the handshake
-			t.Errorf("%d turns of %+v", n, c)
-		}
-		turns.mu.Unlock()
-	}
-}
-
-// The turn that a handler keeps is the one in which its answer is written. It is given back, also if the handler panics or the
-// answer is delayed, and only the server of these turns takes it.
-func TestKeepTurn(t *testing.T) {
-	for _, end := range []string{"answer", "error", "panic", "delay", "other turns", "not in turn"} {
-		t.Run(end, func(t *testing.T) {
-			turns := &one{turn: make(chan struct{}, 1), little: true}
-			within, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			all := newBench().protocol()
-			all[0].Methods["keep"] = Serve(func(ctx context.Context, c *Call, _ *killReq) (*killResp, error) {
-				mine := turns
-				if end == "other turns" {
-					mine = &one{turn: make(chan struct{}, 1)}
-				}
-				if err := mine.Enter(ctx, "carol@10.0.0.3"); err != nil {
-					return nil, err
-				}
-				kept := KeepTurn(ctx, mine, "carol@10.0.0.3", time.Now())
-				if kept != (mine == turns && end != "not in turn") {
-					t.Errorf("kept: %v", kept)
-				}
-				if !kept {
-					mine.Leave("carol@10.0.0.3", 0)
-				}
-				switch end {
-				case "error":
-					return nil, errors.New("no")
-				case "panic":
-					panic("a mistake")
-				case "delay":
-					c.After = 100 * time.Millisecond
-				}
-				return &killResp{IsKillCompleted: new(true)}, nil
-			})
-			if end != "not in turn" {
-				all[0].Methods["keep"] = all[0].Methods["keep"].InTurn()
-			}
-			_, addr := startServer(t, Options{Protocols: all, Turns: turns})
-			p := connect(t, addr)
-			p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "keep", &killReq{}))
-			if end == "delay" {
-				for turns.count() < 2 && within.Err() == nil {
-					time.Sleep(time.Millisecond)
-				}
-				if err := turns.Enter(within, "bob@10.0.0.2"); err != nil { // while the answer waits
-					t.Fatal(err)
-				}
-				turns.Leave("", 0)
-			}
-			if h, _ := p.answer(); (h.GetStatus() == wire.RpcStatus_SUCCESS) != (end != "error" && end != "panic") {
-				t.Errorf("answer %v", h)
-			}
-			want := map[string]int{"answer": 2, "error": 2, "panic": 3, "delay": 4, "other turns": 2, "not in turn": 2}[end]
-			if n := turns.count(); n != want {
-				t.Errorf("%d turns, want %d: %q", n, want, turns.who)
-			}
-			if err := turns.Enter(within, "bob@10.0.0.2"); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-}
-
-// count returns how many turns there have been.
-func (o *one) count() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.who)
 }
 
 // answered reports whether anything arrives within a while.
