@@ -59,7 +59,7 @@ func NewReaders(atOnce int) *Readers {
 	if atOnce == 0 {
 		atOnce = max(1, runtime.GOMAXPROCS(0)-1)
 	}
-	return &Readers{atOnce: atOnce, used: usages{}, usedBy: usages{}, accounts: map[string]*Account{}}
+	return &Readers{atOnce: atOnce, accounts: map[string]*Account{}}
 }
 
 // Accounts returns the accounts that took the longest, limited to most. The sum of all others, if any, comes last.

@@ -46,31 +46,38 @@ const (
 const forgotten = 0.001
 
 // usages are the usages of those that are kept, by name.
-type usages map[string]*usage
+type usages struct {
+	by    map[string]*usage
+	swept time.Time // when those were last removed that need not be kept
+}
 
 // below reports whether a name used less than that. If it is not kept, it did, unless there are as many as can be kept.
-func (us usages) below(name string, part float64, now time.Time) bool {
-	u := us[name]
+func (us *usages) below(name string, part float64, now time.Time) bool {
+	u := us.by[name]
 	if u == nil {
-		return len(us) < mostAccounts
+		return len(us.by) < mostAccounts
 	}
 	return u.lately(now) < part
 }
 
 // of returns the usage of a name, or nil if it cannot be kept.
-func (us usages) of(name string, now time.Time) *usage {
-	u := us[name]
+func (us *usages) of(name string, now time.Time) *usage {
+	u := us.by[name]
 	if u != nil {
 		return u
 	}
-	if len(us) >= mostAccounts {
-		maps.DeleteFunc(us, func(_ string, u *usage) bool { return u.lately(now) < forgotten })
+	if len(us.by) >= mostAccounts && now.Sub(us.swept) >= usageTime/10 { // it goes through all, and comes with every turn of a flood
+		us.swept = now
+		maps.DeleteFunc(us.by, func(_ string, u *usage) bool { return u.lately(now) < forgotten })
 	}
-	if len(us) >= mostAccounts {
+	if len(us.by) >= mostAccounts {
 		return nil
 	}
+	if us.by == nil {
+		us.by = map[string]*usage{}
+	}
 	u = &usage{at: now}
-	us[name] = u
+	us.by[name] = u
 	return u
 }
 
@@ -81,7 +88,7 @@ func (d *Readers) usesLittle(caller string, now time.Time) bool {
 	}
 	at := addressOf(caller)
 	return d.used.below(at, littleOfOne, now) ||
-		d.used[at] != nil && d.usersLightly.lately(now) < littleOfUsers && d.usedBy.below(caller, littleOfUser, now)
+		d.used.by[at] != nil && d.usersLightly.lately(now) < littleOfUsers && d.usedBy.below(caller, littleOfUser, now)
 }
 
 // use counts a caller's turn; d.mu is held. Beyond the number of addresses and callers that are kept, nothing is recorded.

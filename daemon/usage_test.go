@@ -115,15 +115,15 @@ func TestUsageIsBounded(t *testing.T) {
 		for i := range 10 * mostAccounts {
 			d.use(fmt.Sprintf("eve%d@10.2.0.1", i), usageTime, now)
 		}
-		if len(d.used) > mostAccounts || len(d.usedBy) > mostAccounts {
-			t.Errorf("%d addresses and %d callers are kept", len(d.used), len(d.usedBy))
+		if len(d.used.by) > mostAccounts || len(d.usedBy.by) > mostAccounts {
+			t.Errorf("%d addresses and %d callers are kept", len(d.used.by), len(d.usedBy.by))
 		}
 		for i := range mostAccounts {
 			d.use(fmt.Sprintf("eve@10.1.0.%d", i), 10*time.Millisecond, now.Add(time.Minute))
 		}
 		d.lightly = usage{}
-		if len(d.used) != mostAccounts || d.usesLittle("ann@10.0.0.1", now.Add(time.Minute)) || !d.usesLittle("eve@10.1.0.7", now.Add(time.Minute)) {
-			t.Errorf("%d addresses are kept", len(d.used))
+		if len(d.used.by) != mostAccounts || d.usesLittle("ann@10.0.0.1", now.Add(time.Minute)) || !d.usesLittle("eve@10.1.0.7", now.Add(time.Minute)) {
+			t.Errorf("%d addresses are kept", len(d.used.by))
 		}
 	})
 }
