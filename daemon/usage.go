@@ -30,8 +30,8 @@ func (u *usage) add(took time.Duration, now time.Time) {
 }
 
 // The callers of an address use little if they recently had turns for less than littleOfOne of the time, as long as all
-// such callers together had less than littleOfAll. They get the next turn, and turns that rest, so that a caller
-// that seldom asks does not wait for one that asks all the time.
+// such callers together had less than littleOfAll. They get the next turn, and turns that rest, so that a caller that
+// seldom asks does not wait for one that asks all the time.
 //
 // At an address that uses more, a caller uses little that had less than littleOfUser, as long as all these had less than
 // littleOfUsers. The bound is lower because one caller may have many names.
@@ -66,7 +66,8 @@ func (us *usages) of(name string, now time.Time) *usage {
 	if u != nil {
 		return u
 	}
-	if len(us.by) >= mostAccounts && now.Sub(us.swept) >= usageTime/10 { // it goes through all, and comes with every turn of a flood
+	// This goes through all, and must not come with every turn of a flood under made-up names.
+	if len(us.by) >= mostAccounts && now.Sub(us.swept) >= usageTime/10 {
 		us.swept = now
 		maps.DeleteFunc(us.by, func(_ string, u *usage) bool { return u.lately(now) < forgotten })
 	}

@@ -113,7 +113,7 @@ func TestUsageIsBounded(t *testing.T) {
 			d.use(fmt.Sprintf("eve@10.0.%d.%d", i/256, i%256), 100*time.Microsecond, now)
 		}
 		for i := range 10 * mostAccounts {
-			d.use(fmt.Sprintf("eve%d@10.2.0.1", i), usageTime, now)
+			d.use(fmt.Sprintf("eve%d@10.0.0.1", i), usageTime, now)
 		}
 		if len(d.used.by) > mostAccounts || len(d.usedBy.by) > mostAccounts {
 			t.Errorf("%d addresses and %d callers are kept", len(d.used.by), len(d.usedBy.by))

@@ -92,8 +92,8 @@ func (b *basis) tell(a *appView, at heddle.Time) AppReport {
 func (v *View) At() heddle.Time { return v.at }
 
 // Apps returns the applications that pass a filter, oldest first, as of a time. They lack what only [Reports.App] has:
-// requests, attempts, and, for applications that are [AppReport.Unexplained], what they wait for. It calls
-// pause with the index of each application; an error that pause returns ends the list.
+// requests, attempts, and, for applications that are [AppReport.Unexplained], what they wait for. It calls pause with the
+// index of each application; an error that pause returns ends the list.
 func (v *View) Apps(f *AppFilter, at heddle.Time, pause func(i int) error) ([]AppReport, error) {
 	var list []*appView
 	v.each(f, func(a *appView) bool {

@@ -108,7 +108,12 @@ func (s *site) begin(t *testing.T) {
 		for priority := int32(1); s.sleep(every); priority = 3 - priority {
 			s.once("change", func(ctx context.Context) error {
 				q := &wire.UpdateApplicationPriorityRequest{ApplicationId: app, ApplicationPriority: &wire.Priority{Priority: &priority}}
-				return conn.Call(ctx, "updateApplicationPriority", q, &wire.UpdateApplicationPriorityResponse{})
+				p := &wire.UpdateApplicationPriorityResponse{}
+				err := conn.Call(ctx, "updateApplicationPriority", q, p)
+				if got := p.GetApplicationPriority().GetPriority(); err == nil && got != priority {
+					err = fmt.Errorf("the priority is %d, want %d", got, priority)
+				}
+				return err
 			})
 		}
 	})

@@ -96,6 +96,7 @@ func startManager(t *testing.T, text string) *manager {
 		"yarn-site.xml": `<configuration>
   <property><name>yarn.scheduler.maximum-allocation-mb</name><value>65536</value></property>
   <property><name>yarn.scheduler.maximum-allocation-vcores</name><value>64</value></property>
+  <property><name>yarn.cluster.max-application-priority</name><value>2</value></property>
 </configuration>
 `,
 	} {
