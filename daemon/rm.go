@@ -317,6 +317,8 @@ func changes(list []rm.Change) []store.Change {
 	out := make([]store.Change, len(list))
 	for i, c := range list {
 		switch {
+		case c.App != nil && c.SameContext:
+			out[i] = store.UpdateApp(*c.App)
 		case c.App != nil:
 			out[i] = store.PutApp(*c.App)
 		case c.Attempt != nil:

@@ -82,7 +82,7 @@ func (m *Machine) change(a *app, to standing, then func()) {
 		a.stored = to
 		a.changes--
 		then()
-	}, Change{App: a.record()})
+	}, Change{App: a.record(), SameContext: true})
 }
 
 // newest returns the newest attempt, or nil before the first.
@@ -233,7 +233,7 @@ func (m *Machine) close(a *app) {
 	}
 	m.awaitLogs(a)
 	a.nodes, a.onNodes, a.placed = nil, nil, nil
-	changes := append(m.keepRun(a), Change{App: a.record()}) // with its final resource use
+	changes := append(m.keepRun(a), Change{App: a.record(), SameContext: true}) // with its final resource use
 	m.commit(nil, changes...)
 	a.forget()
 	_, known := m.queues[a.queue]

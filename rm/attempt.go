@@ -154,7 +154,7 @@ func (m *Machine) launchDone(q *Started) {
 	if a := t.app; a.launched == 0 {
 		m.stale(a)
 		a.launched = m.today()
-		m.commit(nil, Change{App: a.record()})
+		m.commit(nil, Change{App: a.record(), SameContext: true})
 	}
 }
 

@@ -90,9 +90,10 @@ type NodeRecord struct {
 	Lost int64  `json:",omitempty"` // when it was lost, milliseconds since 1970; 0 if it was not
 }
 
-// A Change is one record written or dropped: exactly one of its fields is set.
+// A Change is one record written or dropped: exactly one of its fields is set, beside SameContext.
 type Change struct {
 	App         *AppRecord
+	SameContext bool // the Context of App is stored already, and is not written again
 	Attempt     *AttemptRecord
 	Run         *RunRecord
 	Node        *NodeRecord

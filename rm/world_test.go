@@ -184,7 +184,11 @@ func (w *world) keep() {
 			switch {
 			case c.App != nil:
 				a := w.apps[c.App.ID]
+				before := a.Context
 				a.AppRecord = *c.App
+				if c.SameContext {
+					a.Context = before
+				}
 				w.apps[a.ID] = a
 			case c.Attempt != nil:
 				w.tries[c.Attempt.ID] = *c.Attempt

@@ -10,8 +10,8 @@ import (
 	"heddle/yarn/ids"
 )
 
-// MaxRecord is the maximum size of a record in bytes, including the base64 of its byte fields. A larger record fails
-// its own commit and nothing else.
+// MaxRecord is the maximum size of a record in bytes, of an application with its submission. A larger record fails its
+// own commit and nothing else.
 const MaxRecord = 8 << 20
 
 // A Change puts or drops one record. What it points to must not be modified after it is handed in.
@@ -19,13 +19,24 @@ type Change struct {
 	bucket []byte
 	key    []byte
 	value  any     // nil to drop
-	owner  ids.App // of an attempt: must exist; of a drop: its attempts are dropped too
+	owner  ids.App // of a record: must exist; of a drop: what belongs to it is dropped too
 	size   int     // approximate size of the byte fields, for the limit on what waits
+
+	submission *submission // put too, if not nil
 }
 
-// PutApp creates or replaces an application's record.
+// PutApp creates or replaces an application's record and its submission, the record's Context.
 func PutApp(a App) Change {
-	return Change{bucket: apps, key: []byte(a.ID.String()), value: &a, size: len(a.Context) + len(a.Diagnostics)}
+	return Change{
+		bucket: apps, key: []byte(a.ID.String()), value: &a, size: len(a.Context) + len(a.Diagnostics),
+		submission: &submission{a.ID, a.Context},
+	}
+}
+
+// UpdateApp replaces an application's record and leaves its submission as it is: the record's Context is ignored. The
+// application must exist, from an earlier commit or from an earlier change of the same commit.
+func UpdateApp(a App) Change {
+	return Change{bucket: apps, key: []byte(a.ID.String()), value: &a, owner: a.ID, size: len(a.Diagnostics)}
 }
 
 // PutAttempt creates or replaces an attempt's record. Its application must exist, from an earlier commit or from an
@@ -42,7 +53,7 @@ func DropAttempt(id ids.Attempt) Change {
 	return Change{bucket: attempts, key: []byte(id.String())}
 }
 
-// DropApp removes an application and all its attempts. Dropping an application that does not exist does nothing.
+// DropApp removes an application with its submission and all its attempts. Dropping an application that does not exist does nothing.
 func DropApp(id ids.App) Change {
 	return Change{bucket: apps, key: []byte(id.String()), owner: id}
 }
@@ -82,13 +93,7 @@ func encodeAll(tx *bbolt.Tx, changes []Change) ([][]byte, error) {
 	out := make([][]byte, len(changes))
 	alive := map[string]bool{} // what earlier changes did to applications
 	for i, c := range changes {
-		if bytes.Equal(c.bucket, apps) {
-			alive[string(c.key)] = c.value != nil
-		}
-		if c.value == nil {
-			continue
-		}
-		if !c.owner.IsZero() {
+		if c.value != nil && !c.owner.IsZero() {
 			owner := c.owner.String()
 			there, said := alive[owner]
 			if !said {
@@ -98,12 +103,22 @@ func encodeAll(tx *bbolt.Tx, changes []Change) ([][]byte, error) {
 				return nil, fmt.Errorf("%s: its application %s is not in the store", c.key, owner)
 			}
 		}
+		if bytes.Equal(c.bucket, apps) {
+			alive[string(c.key)] = c.value != nil
+		}
+		if c.value == nil {
+			continue
+		}
 		record, err := encode(c.key, c.value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.key, err)
 		}
-		if len(record) > MaxRecord {
-			return nil, fmt.Errorf("%s: its record has %d bytes; the limit is %d", c.key, len(record), MaxRecord)
+		size := len(record)
+		if c.submission != nil {
+			size += len(c.submission.bytes)
+		}
+		if size > MaxRecord {
+			return nil, fmt.Errorf("%s: its record has %d bytes; the limit is %d", c.key, size, MaxRecord)
 		}
 		out[i] = record
 	}
@@ -125,6 +140,11 @@ func (n counts) apply(tx *bbolt.Tx, changes []Change, records [][]byte) error {
 			if !there {
 				n[string(c.bucket)]++
 			}
+			if c.submission != nil {
+				if err := n.putSubmission(tx, *c.submission); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		if err := bucket.Delete(c.key); err != nil {
@@ -136,25 +156,12 @@ func (n counts) apply(tx *bbolt.Tx, changes []Change, records [][]byte) error {
 		if c.owner.IsZero() {
 			continue
 		}
-		if err := n.dropAttempts(tx.Bucket(attempts), c.owner); err != nil {
+		if err := n.dropAll(tx.Bucket(attempts), attempts, fmt.Appendf(nil, "appattempt_%d_%04d_", c.owner.Cluster, c.owner.Seq)); err != nil {
+			return err
+		}
+		if err := n.dropAll(tx.Bucket(submissions), submissions, submissionPrefix(c.owner)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// dropAttempts removes an application's attempts. Their keys are adjacent.
-func (n counts) dropAttempts(bucket *bbolt.Bucket, id ids.App) error {
-	prefix := fmt.Appendf(nil, "appattempt_%d_%04d_", id.Cluster, id.Seq)
-	for {
-		// A cursor must not be used after a deletion, so each iteration makes a new one.
-		key, _ := bucket.Cursor().Seek(prefix)
-		if !bytes.HasPrefix(key, prefix) {
-			return nil
-		}
-		if err := bucket.Delete(bytes.Clone(key)); err != nil {
-			return err
-		}
-		n[string(attempts)]--
-	}
 }

@@ -143,7 +143,7 @@ func TestRefused(t *testing.T) {
 		edit func(tx *bbolt.Tx) error
 		want string
 	}{
-		{"newer", set(keyFormat, "2"), "its format is 2, and this program supports up to 1: use the newer Heddle"},
+		{"newer", set(keyFormat, "3"), "its format is 3, and this program supports up to 2: use the newer Heddle"},
 		{"no number", set(keyFormat, "one"), `its format is "one"`},
 		{"foreign", func(tx *bbolt.Tx) error { return tx.DeleteBucket(meta) }, "not a store of Heddle"},
 		{"bucket", func(tx *bbolt.Tx) error { return tx.DeleteBucket(attempts) }, "bucket attempts is missing"},

@@ -40,7 +40,7 @@ func (w *wreck) export(out *json.Encoder) error {
 	for _, bucket := range slices.Sorted(maps.Keys(w.records)) {
 		list := w.records[bucket]
 		for _, key := range slices.Sorted(maps.Keys(list)) {
-			line := exported{Bucket: bucket, Key: key, Secret: bucket == string(tokens)}
+			line := exported{Bucket: bucket, Key: key, Secret: bucket == string(tokens) || bucket == string(submissions)}
 			if !line.Secret {
 				var err error
 				if line.Record, err = plain(bucket, key, list[key]); err != nil {

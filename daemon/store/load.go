@@ -34,8 +34,9 @@ type State struct {
 	// Salvaged is the report on a damaged file, if a new one with whatever could be read has replaced it; otherwise nil.
 	Salvaged *Report
 
-	kept  counts // actual numbers, whatever the file says
-	older bool   // the last commit may be missing
+	kept   counts // actual numbers, whatever the file says
+	older  bool   // the last commit may be missing
+	inline []*App // whose submissions are part of their records
 }
 
 // A Bad is an unusable record.
@@ -45,9 +46,12 @@ type Bad struct {
 	Reason      string
 }
 
+// countedBuckets are the buckets whose records are counted.
+var countedBuckets = []string{string(apps), string(attempts), string(runs), string(nodes), string(submissions)}
+
 // initialise fills a new file.
 func initialise(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{meta, apps, attempts, tokens, runs, nodes} {
+	for _, name := range [][]byte{meta, apps, attempts, tokens, runs, nodes, submissions} {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
 		}
@@ -140,9 +144,15 @@ type unreadable struct{ error }
 
 // loadRecords reads applications, attempts, runs, nodes and keys. It notes unusable records and leaves them out.
 func (s *State) loadRecords(tx *bbolt.Tx) error {
+	of := found{}
 	err := errors.Join(
+		s.each(tx, submissions, func(key, record []byte) {
+			if id, err := of.add(key, record); err != nil {
+				s.bad(submissions, key, id, err)
+			}
+		}),
 		s.each(tx, apps, func(key, record []byte) {
-			var a App
+			var a storedApp
 			id, err := ids.ParseApp(string(key))
 			if err == nil {
 				err = decode(key, record, &a)
@@ -150,11 +160,18 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 			if err == nil && a.ID != id {
 				err = fmt.Errorf("the record belongs to %s", a.ID)
 			}
+			switch {
+			case err != nil:
+			case a.inline:
+				s.inline = append(s.inline, &a.App)
+			default:
+				a.Context, err = of.of(id)
+			}
 			if err != nil {
 				s.bad(apps, key, id, err)
 				return
 			}
-			s.Apps = append(s.Apps, a)
+			s.Apps = append(s.Apps, a.App)
 		}),
 		s.each(tx, attempts, func(key, record []byte) {
 			var a Attempt
@@ -239,18 +256,18 @@ func (s *State) each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) er
 	return nil
 }
 
-// missing notes buckets whose number of records differs from what the file says. An older program does not count runs
-// and nodes, and leaves them as they are.
+// missing notes buckets whose number of records differs from what the file says. An older program does not count runs,
+// nodes and pieces of submissions, and leaves them as they are.
 func (s *State) missing(tx *bbolt.Tx) {
 	var should counts
 	if err := get(tx.Bucket(meta), keyCounts, &should); err != nil {
 		s.bad(meta, keyCounts, ids.App{}, err)
 		return
 	}
-	for _, bucket := range []string{string(apps), string(attempts), string(runs), string(nodes)} {
+	for _, bucket := range countedBuckets {
 		got := s.kept[bucket]
 		want, said := should[bucket]
-		if !said && (bucket == string(runs) || bucket == string(nodes)) {
+		if !said && bucket != string(apps) && bucket != string(attempts) {
 			continue
 		}
 		if got != want {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -20,7 +21,7 @@ import (
 const FileName = "rm.db"
 
 // Format is the version of the file layout that this package writes.
-const Format = 1
+const Format = 2
 
 // maxEpoch is how often a store can be opened: the epoch has that much room in a container's number.
 const maxEpoch = 1<<23 - 1
@@ -39,6 +40,8 @@ var (
 	tokens   = []byte("tokens")
 	runs     = []byte("runs")  // missing in stores of older programs
 	nodes    = []byte("nodes") // likewise
+
+	submissions = []byte("submissions") // missing in stores of format 1
 
 	keyFormat  = []byte("format")
 	keyEpoch   = []byte("epoch")
@@ -204,17 +207,26 @@ func fill(path string, f func(*bbolt.DB) error) error {
 	return errors.Join(err, db.Close())
 }
 
-// countStart stores the epoch that load increased, and creates the buckets that older stores lack. If commits may be
+// countStart stores the epoch that load increased, after it has brought an older store to this format. If commits may be
 // missing, it keeps attempt numbers from being given out again.
 func countStart(db *bbolt.DB, state *State) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
-	return db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{runs, nodes} {
+	err = db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range [][]byte{runs, nodes, submissions} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}
+		return tx.Bucket(meta).Put(keyFormat, strconv.AppendInt(nil, Format, 10))
+	})
+	if err == nil {
+		err = state.separate(db)
+	}
+	if err != nil {
+		return err
+	}
+	return db.Update(func(tx *bbolt.Tx) error {
 		if state.older || state.Copied {
 			if err := state.pass(tx); err != nil {
 				return err

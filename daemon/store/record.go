@@ -45,8 +45,8 @@ const maxStarts = 16
 // starts holds the times of the last starts, in milliseconds since 1970.
 type starts struct{ Began []int64 }
 
-// A record is its checksum in hexadecimal, a space, and JSON, so that people can read it and a flipped bit is noticed:
-// bbolt's data pages have no checksums. The checksum covers the key too.
+// A record is its checksum in hexadecimal, a space, and JSON or a piece of a [submission], so that people can read it and
+// a flipped bit is noticed: bbolt's data pages have no checksums. The checksum covers the key too.
 const sumDigits = 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -66,7 +66,8 @@ type (
 		Port int32
 	}
 	appInFile struct {
-		ID appParts
+		ID       appParts
+		Separate bool `json:",omitempty"` // its Context has records of its own
 		*rm.AppRecord
 	}
 	attemptInFile struct {
@@ -76,11 +77,19 @@ type (
 	}
 )
 
-// inFile returns v in the form in which it is stored.
+// A storedApp is an application's record as it is read. If it is not inline, its Context has records of its own.
+type storedApp struct {
+	App
+	inline bool
+}
+
+// inFile returns v in the form in which it is stored. The Context of an application is left out.
 func inFile(v any) any {
 	switch v := v.(type) {
 	case *App:
-		return appInFile{appParts(v.ID), v}
+		without := *v
+		without.Context = nil
+		return appInFile{appParts(v.ID), true, &without}
 	case *Attempt:
 		return attemptInFile{attemptParts{appParts(v.ID.App), v.ID.N}, nodeParts(v.Node), v}
 	}
@@ -90,10 +99,10 @@ func inFile(v any) any {
 // fromFile reads the JSON of a record into v.
 func fromFile(body []byte, v any) error {
 	switch v := v.(type) {
-	case *App:
-		f := appInFile{AppRecord: v}
+	case *storedApp:
+		f := appInFile{AppRecord: &v.App}
 		err := json.Unmarshal(body, &f)
-		v.ID = ids.App(f.ID)
+		v.ID, v.inline = ids.App(f.ID), !f.Separate
 		return err
 	case *Attempt:
 		f := attemptInFile{AttemptRecord: v}
@@ -125,10 +134,16 @@ func encode(key []byte, v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(fmt.Appendf(nil, "%0*x ", sumDigits, sum(key, body)), body...), nil
+	return seal(key, body), nil
 }
 
-// body returns the JSON of the record found under key.
+// seal returns the record with that body under key.
+func seal(key, body []byte) []byte {
+	record := make([]byte, 0, sumDigits+1+len(body))
+	return append(fmt.Appendf(record, "%0*x ", sumDigits, sum(key, body)), body...)
+}
+
+// body returns what follows the checksum of the record found under key.
 func body(key, record []byte) ([]byte, error) {
 	text, body, found := bytes.Cut(record, []byte{' '})
 	want, err := strconv.ParseUint(string(text), 16, 32)

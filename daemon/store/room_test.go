@@ -158,7 +158,7 @@ func TestFullAtEveryPage(t *testing.T) {
 		s = bare(path, db, state.kept)
 		lift := ballast(t, dir, int64(k*page))
 		done := make(chan error, 1)
-		s.Commit(func(err error) { done <- err }, PutApp(App{ID: app(100), Context: make([]byte, 100_000)}), DropApp(app(3)))
+		s.Commit(func(err error) { done <- err }, PutApp(App{ID: app(100), Context: make([]byte, 200_000)}), DropApp(app(3)))
 		tried++
 		select {
 		case err := <-done:

@@ -70,7 +70,8 @@ func look(path string) (*wreck, error) {
 type wreck struct {
 	Report
 	records map[string]map[string][]byte // by bucket and key
-	apps    map[ids.App]*App             // usable ones
+	apps    map[ids.App]*storedApp       // usable ones
+	found   found                        // the submissions
 	tries   map[ids.Attempt]*Attempt
 	known   map[ids.Attempt]bool // with those of lost records, and those that stand in for them
 	counted counts               // how many records there should be; nil if unknown
@@ -170,6 +171,9 @@ func bucketOf(key []byte) []byte {
 	if _, err := ids.ParseNode(string(key)); err == nil {
 		return nodes
 	}
+	if _, err := parsePieceKey(key); err == nil {
+		return submissions
+	}
 	return nil
 }
 
@@ -199,7 +203,7 @@ func (w *wreck) judge() error {
 	if err := w.format(); err != nil {
 		return err
 	}
-	w.apps, w.tries, w.known = map[ids.App]*App{}, map[ids.Attempt]*Attempt{}, map[ids.Attempt]bool{}
+	w.apps, w.tries, w.known, w.found = map[ids.App]*storedApp{}, map[ids.Attempt]*Attempt{}, map[ids.Attempt]bool{}, found{}
 	var counted counts
 	if decode(keyCounts, w.records[string(meta)][string(keyCounts)], &counted) == nil {
 		w.counted = counted
@@ -214,12 +218,16 @@ func (w *wreck) judge() error {
 					id = t.App
 					w.known[t] = true
 				}
+				if k, err := parsePieceKey([]byte(key)); err == nil {
+					id = k.app
+				}
 				w.lose(bucket, key, id, "%v", err)
 			}
 		}
 	}
 	w.epoch()
 	w.missing()
+	w.contexts()
 	w.standIn()
 	w.ownerless()
 	w.Records = map[string]int{}
@@ -242,7 +250,7 @@ func (w *wreck) format() error {
 func (w *wreck) decode(bucket, key string, record []byte) error {
 	switch {
 	case bucket == string(apps):
-		a := &App{}
+		a := &storedApp{}
 		id, err := ids.ParseApp(key)
 		if err = cmp.Or(err, decode([]byte(key), record, a)); err == nil && a.ID != id {
 			err = fmt.Errorf("the record belongs to %s", a.ID)
@@ -261,6 +269,9 @@ func (w *wreck) decode(bucket, key string, record []byte) error {
 			w.tries[id] = t
 			w.known[id] = true
 		}
+		return err
+	case bucket == string(submissions):
+		_, err := w.found.add([]byte(key), record)
 		return err
 	case bucket == string(runs):
 		_, err := parseRunKey([]byte(key))
@@ -290,7 +301,7 @@ func (w *wreck) epoch() {
 
 // missing reports how many records are lost about which nothing else is known.
 func (w *wreck) missing() {
-	for _, bucket := range []string{string(apps), string(attempts), string(runs), string(nodes)} {
+	for _, bucket := range countedBuckets {
 		if n := w.short(bucket); n > 0 {
 			w.lose(bucket, "", ids.App{}, "%d of %d were on damaged pages%s", n, w.counted[bucket], w.between(bucket))
 		}
@@ -330,6 +341,29 @@ func (w *wreck) between(bucket string) string {
 		return ""
 	}
 	return ": " + strings.Join(out, ", ")
+}
+
+// contexts finds the submission of each application, and drops applications without one. Submissions that are part of
+// applications' records, as older programs write them, get records of their own.
+func (w *wreck) contexts() {
+	for _, id := range slices.SortedFunc(maps.Keys(w.apps), ids.App.Compare) {
+		a, key := w.apps[id], id.String()
+		var err error
+		if a.inline {
+			w.records[string(apps)][key], err = encode([]byte(key), &a.App)
+			err = cmp.Or(err, submission{id, a.Context}.pieces(func(key, record []byte) error {
+				w.take(submissions, key, record)
+				return nil
+			}))
+		} else {
+			a.Context, err = w.found.of(id)
+		}
+		if err != nil {
+			delete(w.apps, id)
+			delete(w.records[string(apps)], key)
+			w.lose(string(apps), key, id, "%v", err)
+		}
+	}
 }
 
 // standIn makes records that stand in for lost attempts of live applications. Without them an attempt number would be
@@ -391,8 +425,13 @@ func (w *wreck) suspect(id ids.App) bool {
 	})
 }
 
-// ownerless drops attempts whose application is lost.
+// ownerless drops attempts and submissions whose application is lost.
 func (w *wreck) ownerless() {
+	for key := range w.records[string(submissions)] { // order: each alone
+		if k, err := parsePieceKey([]byte(key)); err == nil && w.apps[k.app] == nil { // err is always nil: others were dropped
+			delete(w.records[string(submissions)], key)
+		}
+	}
 	for _, t := range slices.SortedFunc(maps.Keys(w.tries), compareAttempts) {
 		if w.apps[t.App] == nil {
 			delete(w.records[string(attempts)], t.String())
@@ -500,11 +539,19 @@ func (w *wreck) write(path string) error {
 				b.Put(keyFormat, strconv.AppendInt(nil, Format, 10)), put(b, keyEpoch, w.Epoch), put(b, keyCounts, kept),
 			)
 			if w.Older {
-				err = errors.Join(err, pass(tx, slices.Collect(maps.Values(w.apps)), slices.Collect(maps.Keys(w.known)), attemptJump))
+				err = errors.Join(err, pass(tx, w.list(), slices.Collect(maps.Keys(w.known)), attemptJump))
 			}
 			return err
 		})
 	})
+}
+
+// list returns the usable applications.
+func (w *wreck) list() (out []*App) {
+	for _, a := range w.apps {
+		out = append(out, &a.App)
+	}
+	return out
 }
 
 func putAll(tx *bbolt.Tx, bucket string, keys []string, records map[string][]byte) error {

@@ -146,17 +146,21 @@ func TestRoundTrip(t *testing.T) {
 	must(t, s.Close())
 }
 
-// Records of older files can be read, and the program that wrote those can read new records.
+// Records of older files of this format can be read, and the program that wrote those can read new records.
 func TestRecordsInTheFile(t *testing.T) {
-	a := &App{ID: app(1), User: "ann", Context: []byte{1}, Queue: "root.a", Priority: 3, Submitted: 5}
+	a := &storedApp{App: App{ID: app(1), User: "ann", Queue: "root.a", Priority: 3, Submitted: 5}}
 	try := &Attempt{ID: attempt(1, 2), MasterID: 7, Node: ids.Node{Host: "h", Port: 8041}, State: "FAILED"}
 	run := &Run{Ended: 5, First: rm.Amount{MemoryMiB: 6, Vcores: 0.5}, Asked: [2]rm.Asked{{Most: rm.Amount{MemoryMiB: 7, Vcores: 1}, Containers: 2}}, Maps: 3}
 	for want, v := range map[string]any{
 		`{"Ended":5,"First":{"memory_mib":6,"vcores":0.5},"Asked":[{"Most":{"memory_mib":7,"vcores":1},"Containers":2},{"Most":{"memory_mib":0,"vcores":0},"Containers":0}],"Maps":3}`: run,
-		`{"ID":{"Cluster":1700000000000,"Seq":1},"User":"ann","Context":"AQ==","Queue":"root.a","Priority":3,"Submitted":5}`:                                                           a,
+		`{"ID":{"Cluster":1700000000000,"Seq":1},"Separate":true,"User":"ann","Queue":"root.a","Priority":3,"Submitted":5}`:                                                            a,
 		`{"ID":{"App":{"Cluster":1700000000000,"Seq":1},"N":2},"Node":{"Host":"h","Port":8041},"MasterID":7,"State":"FAILED"}`:                                                         try,
 	} {
-		record, err := encode(nil, v)
+		stored := v
+		if v == a {
+			stored = &a.App
+		}
+		record, err := encode(nil, stored)
 		if err != nil || string(record[sumDigits+1:]) != want {
 			t.Errorf("%s, %v; want %s", record, err, want)
 		}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -313,7 +314,13 @@ func (d *disk) apply(changes []rm.Change) {
 	for _, c := range changes {
 		switch {
 		case c.App != nil:
-			d.apps[c.App.ID] = *c.App
+			a := *c.App
+			if was, there := d.apps[a.ID]; c.SameContext && there {
+				a.Context = was.Context
+			} else if c.SameContext {
+				panic(fmt.Sprintf("%s changes, and is not in the store", a.ID)) // the store would refuse the commit
+			}
+			d.apps[a.ID] = a
 		case c.Attempt != nil:
 			d.attempts[c.Attempt.ID] = *c.Attempt
 		case c.Run != nil:

@@ -24,8 +24,11 @@ import (
 	"heddle/yarn/wire"
 )
 
-// piled is the name of the attack whose submissions are accepted.
-const piled = "submissions of 4 MiB by made-up users"
+// These attacks do nothing unless a submission of 4 MiB is accepted.
+const (
+	piled  = "submissions of 4 MiB by made-up users"
+	raised = "a flood of changes of a submission of 4 MiB"
+)
 
 // eve is the address of an attacker that has a single one.
 const eve = "127.0.0.66"
@@ -71,6 +74,7 @@ func attacks() []attack {
 		{"lists over HTTP, read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, true) }},
 		{"lists over HTTP, never read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, false) }},
 		{"a flood of changes by one user", changes},
+		{raised, raise},
 		{piled, pile},
 		{"a flood of changes by 400 made-up users", func(ctx context.Context, at *target) tally {
 			q := &wire.KillApplicationRequest{ApplicationId: &wire.ApplicationId{Id: new(int32(1)), ClusterTimestamp: new(int64(1))}}
@@ -179,10 +183,15 @@ func flood(ctx context.Context, to, protocol, method string, q proto.Message, ah
 }
 
 // floodAs calls a method as a user on one connection, sending up to ahead calls before their answers.
-func floodAs(ctx context.Context, user, to, protocol, method string, q proto.Message, ahead int) (n tally) {
+func floodAs(ctx context.Context, user, to, protocol, method string, q proto.Message, ahead int) tally {
+	return floodFrom(ctx, user, eve, to, protocol, method, q, ahead)
+}
+
+// floodFrom is floodAs from a given address.
+func floodFrom(ctx context.Context, user, from, to, protocol, method string, q proto.Message, ahead int) (n tally) {
 	b := call(1, protocol, method, q)
 	for ctx.Err() == nil {
-		c, r, err := openAs(ctx, user, eve, to, protocol)
+		c, r, err := openAs(ctx, user, from, to, protocol)
 		if err != nil {
 			n.Cut++
 			pause(ctx)
@@ -548,6 +557,26 @@ func pile(ctx context.Context, at *target) (n tally) {
 		_ = c.Close()
 	}
 	return n
+}
+
+// raise changes the priority of an application of the greatest allowed length, from 20 addresses.
+func raise(ctx context.Context, at *target) (n tally) {
+	c, err := rpc.Dial(ctx, at.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "eve"})
+	if err != nil {
+		n.Cut++
+		return n
+	}
+	defer func() { _ = c.Close() }()
+	id, err := submit(ctx, c, waiting(rm.MaxContext-4096))
+	if err != nil {
+		n.Refused++
+		return n
+	}
+	return together(20, func(i int) tally {
+		return floodFrom(ctx, "eve", fmt.Sprintf("127.0.2.%d", i+1), at.Client, clientProtocol, "updateApplicationPriority", &wire.UpdateApplicationPriorityRequest{
+			ApplicationId: id, ApplicationPriority: &wire.Priority{Priority: new(int32(i % 2))},
+		}, 64)
+	})
 }
 
 // changes submits applications by one user as fast as they are accepted.

@@ -39,12 +39,12 @@ const (
 	asCommitter = "HEDDLE_SOAK_COMMITTER"
 	alive       = 30 // applications that exist at a time
 	runsKept    = 50
-	lateEnd     = 5  // commits after which an application is over
-	keysEvery   = 10 // in commits
-	atOnce      = 16 // commits that wait
-	anew        = 6  // one in this many processes begins without a store
-	opening     = 40 // calls within which a store is created and opened
-	largest     = 20_000
+	lateEnd     = 5      // commits after which an application is over
+	keysEvery   = 10     // in commits
+	atOnce      = 16     // commits that wait
+	anew        = 6      // one in this many processes begins without a store
+	opening     = 40     // calls within which a store is created and opened
+	largest     = 80_000 // bytes of a submission, which the store keeps in several pieces
 )
 
 // wasCut is the result of a run.
@@ -264,6 +264,13 @@ func appOf(n int, over bool) store.App {
 	return a
 }
 
+// raised returns the application of commit n after commit n+1, which changes its priority.
+func raised(n int) store.App {
+	a := appOf(n, false)
+	a.Priority++
+	return a
+}
+
 func attemptOf(n int) store.Attempt {
 	return store.Attempt{ID: ids.Attempt{App: appID(n), N: 1}, MasterID: int64(n)}
 }
@@ -279,6 +286,9 @@ func keysOf(n int) store.Keys {
 // commit returns the changes of commit n.
 func commit(n int) []store.Change {
 	out := []store.Change{store.PutApp(appOf(n, false)), store.PutAttempt(attemptOf(n)), store.PutRun(runOf(n))}
+	if n > 1 {
+		out = append(out, store.UpdateApp(raised(n-1)))
+	}
 	if n > lateEnd {
 		out = append(out, store.PutApp(appOf(n-lateEnd, true)))
 	}
@@ -295,7 +305,14 @@ func commit(n int) []store.Change {
 func after(n int) *store.State {
 	s := &store.State{}
 	for i := max(1, n-alive+1); i <= n; i++ {
-		s.Apps = append(s.Apps, appOf(i, i <= n-lateEnd))
+		switch {
+		case i <= n-lateEnd:
+			s.Apps = append(s.Apps, appOf(i, true))
+		case i < n:
+			s.Apps = append(s.Apps, raised(i))
+		default:
+			s.Apps = append(s.Apps, appOf(i, false))
+		}
 		s.Attempts = append(s.Attempts, attemptOf(i))
 	}
 	for i := max(1, n-runsKept+1); i <= n; i++ {
