@@ -90,7 +90,7 @@ func (h *Host) Server(log *slog.Logger) *rpc.Server {
 		Tokens: h, Log: log,
 		Protocols: []rpc.Protocol{{
 			Name: protocols + "api.ContainerManagementProtocolPB", Methods: map[string]rpc.Method{
-				"startContainers": rpc.Serve(h.start), "stopContainers": rpc.Serve(h.stop),
+				"startContainers": rpc.Serve(h.start).Within(8<<20, 100_000), "stopContainers": rpc.Serve(h.stop),
 			},
 		}},
 	})

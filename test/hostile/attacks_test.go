@@ -526,7 +526,7 @@ func listsHTTP(ctx context.Context, at *target, read bool) tally {
 	})
 }
 
-// waiting makes a submission of that many bytes that waits: no node is large enough.
+// waiting makes a submission of that many bytes whose master waits for a node of its own, and then never reports.
 func waiting(bytes int) func(*wire.ApplicationSubmissionContext) {
 	return func(q *wire.ApplicationSubmissionContext) {
 		q.Resource = hollow.Size(60)
@@ -561,7 +561,8 @@ func pile(ctx context.Context, at *target) (n tally) {
 
 // raise changes the priority of an application of the greatest allowed length, from 20 addresses.
 func raise(ctx context.Context, at *target) (n tally) {
-	c, err := rpc.Dial(ctx, at.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "eve"})
+	const mallory = "mallory" // others' submissions may be as much as their users may have
+	c, err := rpc.Dial(ctx, at.Client, rpc.ClientOptions{Protocol: clientProtocol, User: mallory})
 	if err != nil {
 		n.Cut++
 		return n
@@ -573,7 +574,7 @@ func raise(ctx context.Context, at *target) (n tally) {
 		return n
 	}
 	return together(20, func(i int) tally {
-		return floodFrom(ctx, "eve", fmt.Sprintf("127.0.2.%d", i+1), at.Client, clientProtocol, "updateApplicationPriority", &wire.UpdateApplicationPriorityRequest{
+		return floodFrom(ctx, mallory, fmt.Sprintf("127.0.2.%d", i+1), at.Client, clientProtocol, "updateApplicationPriority", &wire.UpdateApplicationPriorityRequest{
 			ApplicationId: id, ApplicationPriority: &wire.Priority{Priority: new(int32(i % 2))},
 		}, 64)
 	})

@@ -82,12 +82,19 @@ type heapOption struct {
 	most       bool
 }
 
+// longestCommand is the most bytes of a command that is read. Linux passes no longer argument to a program, so a shell
+// cannot be given a longer command.
+const longestCommand = 128 << 10
+
 // heapOptions finds the options of a command that set the size of the Java heap, and the position of its main class. ok
 // is false if the command is not a MapReduce master's, or if something else may affect the size of the heap.
 //
 // Only java, its options and the class are read, not what follows. A NodeManager puts the command between double quotes
 // into a script, which passes it to another shell. Text that has a special meaning to either of them makes ok false too.
 func heapOptions(command string) (options []heapOption, class int, ok bool) {
+	if len(command) > longestCommand || !strings.Contains(command, masterClass) { // Contains takes a fraction of the time of reading
+		return nil, 0, false
+	}
 	w, ok := nextWord(command, 0)
 	if !ok || w.quoted || w.text != "java" && !strings.HasSuffix(w.text, "/java") {
 		return nil, 0, false
