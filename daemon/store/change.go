@@ -53,7 +53,8 @@ func DropAttempt(id ids.Attempt) Change {
 	return Change{bucket: attempts, key: []byte(id.String())}
 }
 
-// DropApp removes an application with its submission and all its attempts. Dropping an application that does not exist does nothing.
+// DropApp removes an application with its submission and all its attempts. Dropping an application that does not exist
+// does nothing.
 func DropApp(id ids.App) Change {
 	return Change{bucket: apps, key: []byte(id.String()), owner: id}
 }

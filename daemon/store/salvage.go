@@ -428,7 +428,7 @@ func (w *wreck) suspect(id ids.App) bool {
 // ownerless drops attempts and submissions whose application is lost.
 func (w *wreck) ownerless() {
 	for key := range w.records[string(submissions)] { // order: each alone
-		if k, err := parsePieceKey([]byte(key)); err == nil && w.apps[k.app] == nil { // err is always nil: others were dropped
+		if k, err := parsePieceKey([]byte(key)); err == nil && w.apps[k.app] == nil { // all keys that are left can be parsed
 			delete(w.records[string(submissions)], key)
 		}
 	}
