@@ -144,10 +144,10 @@ type unreadable struct{ error }
 
 // loadRecords reads applications, attempts, runs, nodes and keys. It notes unusable records and leaves them out.
 func (s *State) loadRecords(tx *bbolt.Tx) error {
-	of := found{}
+	pieces := found{}
 	err := errors.Join(
 		s.each(tx, submissions, func(key, record []byte) {
-			if id, err := of.add(key, record); err != nil {
+			if id, err := pieces.add(key, record); err != nil {
 				s.bad(submissions, key, id, err)
 			}
 		}),
@@ -165,7 +165,7 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 			case a.inline:
 				s.inline = append(s.inline, &a.App)
 			default:
-				a.Context, err = of.of(id)
+				a.Context, err = pieces.whole(id)
 			}
 			if err != nil {
 				s.bad(apps, key, id, err)

@@ -212,21 +212,13 @@ func fill(path string, f func(*bbolt.DB) error) error {
 func countStart(db *bbolt.DB, state *State) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
-	err = db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{runs, nodes, submissions} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		return tx.Bucket(meta).Put(keyFormat, strconv.AppendInt(nil, Format, 10))
-	})
-	if err == nil {
-		err = state.separate(db)
-	}
-	if err != nil {
+	if err := state.separate(db); err != nil {
 		return err
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
+		if err := modernise(tx); err != nil {
+			return err
+		}
 		if state.older || state.Copied {
 			if err := state.pass(tx); err != nil {
 				return err
@@ -235,6 +227,16 @@ func countStart(db *bbolt.DB, state *State) (err error) {
 		b := tx.Bucket(meta)
 		return errors.Join(b.Delete(keyCopied), put(b, keyEpoch, state.Epoch))
 	})
+}
+
+// modernise makes an older store one of this format, except for records.
+func modernise(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{runs, nodes, submissions} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(meta).Put(keyFormat, strconv.AppendInt(nil, Format, 10))
 }
 
 // pass calls the function pass for what was loaded. Going back to the same copy again does not repeat numbers.

@@ -351,12 +351,11 @@ func (w *wreck) contexts() {
 		var err error
 		if a.inline {
 			w.records[string(apps)][key], err = encode([]byte(key), &a.App)
-			err = cmp.Or(err, submission{id, a.Context}.pieces(func(key, record []byte) error {
+			for key, record := range (submission{id, a.Context}).pieces() {
 				w.take(submissions, key, record)
-				return nil
-			}))
+			}
 		} else {
-			a.Context, err = w.found.of(id)
+			a.Context, err = w.found.whole(id)
 		}
 		if err != nil {
 			delete(w.apps, id)

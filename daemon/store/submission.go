@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -44,19 +45,20 @@ func parsePieceKey(key []byte) (k pieceKey, err error) {
 	return k, nil
 }
 
-// pieces calls f for each record of a submission. There is at least one.
-func (s submission) pieces(f func(key, record []byte) error) error {
+// pieces yields the key and the record of each piece of a submission. There is at least one.
+func (s submission) pieces() iter.Seq2[[]byte, []byte] {
 	list := slices.Collect(slices.Chunk(s.bytes, pieceSize))
 	if len(list) == 0 {
 		list = [][]byte{nil}
 	}
-	for i, b := range list {
-		key := pieceKey{s.app, i + 1, len(list)}.bytes()
-		if err := f(key, seal(key, b)); err != nil {
-			return err
+	return func(yield func(key, record []byte) bool) {
+		for i, b := range list {
+			key := pieceKey{s.app, i + 1, len(list)}.bytes()
+			if !yield(key, seal(key, b)) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // putSubmission creates or replaces a submission.
@@ -65,10 +67,13 @@ func (n counts) putSubmission(tx *bbolt.Tx, s submission) error {
 	if err := n.dropAll(b, submissions, submissionPrefix(s.app)); err != nil {
 		return err
 	}
-	return s.pieces(func(key, record []byte) error {
+	for key, record := range s.pieces() {
+		if err := b.Put(key, record); err != nil {
+			return err
+		}
 		n[string(submissions)]++
-		return b.Put(key, record)
-	})
+	}
+	return nil
 }
 
 // dropAll removes all records of a bucket whose keys begin with a prefix.
@@ -118,8 +123,8 @@ func (f found) add(key, record []byte) (ids.App, error) {
 	return k.app, err
 }
 
-// of returns the whole submission of an application.
-func (f found) of(id ids.App) ([]byte, error) {
+// whole returns the submission of an application.
+func (f found) whole(id ids.App) ([]byte, error) {
 	p := f[id]
 	switch {
 	case p == nil:
@@ -136,6 +141,9 @@ func (f found) of(id ids.App) ([]byte, error) {
 func (s *State) separate(db *bbolt.DB) error {
 	for list := s.inline; len(list) > 0; {
 		err := db.Update(func(tx *bbolt.Tx) error {
+			if err := modernise(tx); err != nil {
+				return err
+			}
 			for size := 0; len(list) > 0 && size < maxBatchBytes; list = list[1:] {
 				a := list[0]
 				size += len(a.Context)

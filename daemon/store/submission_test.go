@@ -167,6 +167,7 @@ func TestFormat1(t *testing.T) {
 
 // An application without all pieces of its submission is left out, and a repaired store does without it.
 func TestLostPieces(t *testing.T) {
+	three := func(n int32) App { return App{ID: app(n), User: "ann", Context: context(2*pieceSize + 1)} } // pieces
 	for name, x := range map[string]struct {
 		edit func(b *bbolt.Bucket) error
 		why  string
@@ -182,13 +183,13 @@ func TestLostPieces(t *testing.T) {
 			path := place(t)
 			s, _ := mustOpen(t, path)
 			for n := range int32(3) {
-				must(t, commitNow(s, PutApp(App{ID: app(n), User: "ann", Context: context(2*pieceSize + 1)}), PutAttempt(Attempt{ID: attempt(n, 1)})))
+				must(t, commitNow(s, PutApp(three(n)), PutAttempt(Attempt{ID: attempt(n, 1)})))
 			}
 			must(t, s.Close())
 			edit(t, path, func(tx *bbolt.Tx) error { return x.edit(tx.Bucket(submissions)) })
-			left := []App{{ID: app(0), User: "ann", Context: context(2*pieceSize + 1)}, {ID: app(2), User: "ann", Context: context(2*pieceSize + 1)}}
+			left := []App{three(0), three(2)}
 			if name == "mistaken" {
-				left = slices.Insert(left, 1, App{ID: app(1), User: "ann", Context: context(2*pieceSize + 1)})
+				left = slices.Insert(left, 1, three(1))
 			}
 			check := func(what string, state *State) {
 				t.Helper()

@@ -92,7 +92,7 @@ const longestCommand = 128 << 10
 // Only java, its options and the class are read, not what follows. A NodeManager puts the command between double quotes
 // into a script, which passes it to another shell. Text that has a special meaning to either of them makes ok false too.
 func heapOptions(command string) (options []heapOption, class int, ok bool) {
-	if len(command) > longestCommand || !strings.Contains(command, masterClass) { // Contains takes a fraction of the time of reading
+	if len(command) > longestCommand || !strings.Contains(command, masterClass) { // that takes less time than reading
 		return nil, 0, false
 	}
 	w, ok := nextWord(command, 0)
