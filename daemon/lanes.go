@@ -27,6 +27,10 @@ const (
 	changesPerTurn = 16
 )
 
+// changesAtOnce is how many changes are under way at a time: most wait for the disk. One transaction stores all that wait, and
+// then all of them are answered. Whoever calls at that moment waits for a processor behind all of them.
+const changesAtOnce = 16
+
 // longestTurn is how long the loop stays with a lane other than the first. A call that begins within this time is finished.
 const longestTurn = time.Millisecond
 
@@ -64,7 +68,10 @@ type lanes struct {
 	joins   fairQueue[func()]
 	changes fairQueue[func()]
 
-	share share // of NodeManagers that register; owned by the loop
+	// The fields below belong to the loop.
+	share share // of NodeManagers that register
+	begun int   // changes under way
+	full  bool  // the disk is full: more changes begin, to be refused
 }
 
 func newLanes() *lanes {
@@ -78,8 +85,8 @@ func (l *lanes) waiting() int {
 	return len(l.beats) + l.joins.n + l.changes.n
 }
 
-// run runs calls, the most urgent first, and reports whether changes are left. The call that woke the loop, if any, is no longer
-// in its lane. NodeManagers that register get their share of the time.
+// run runs calls, the most urgent first, and reports whether there are more changes that can begin. The call that woke
+// the loop, if any, is no longer in its lane. NodeManagers that register get their share of the time.
 func (l *lanes) run(woke func()) (more bool) {
 	n := beatsPerTurn
 	if woke != nil {
@@ -98,7 +105,11 @@ func (l *lanes) run(woke func()) (more bool) {
 	if at, ok := l.due(); ok && time.Until(at) <= 0 {
 		l.share.spend(0, func() { l.some(&l.joins, joinsPerTurn) })
 	}
-	return l.some(&l.changes, changesPerTurn)
+	most := changesPerTurn
+	if !l.full {
+		most = min(most, changesAtOnce-l.begun)
+	}
+	return most > 0 && l.some(&l.changes, most)
 }
 
 // due returns when the loop takes more NodeManagers that register; ok is false if none do.
@@ -168,7 +179,20 @@ type answer[T any] struct {
 func call[T any](ctx context.Context, r *RM, in lane, f func(reply func(T, error))) (T, error) {
 	ch := make(chan answer[T], 1)
 	var none T
-	if err := r.enter(ctx, in, func() { f(func(v T, err error) { ch <- answer[T]{v, err} }) }); err != nil {
+	reply := func(v T, err error) { ch <- answer[T]{v, err} }
+	do := func() { f(reply) }
+	if in == changeLane {
+		do = func() {
+			r.lanes.begun++
+			f(func(v T, err error) {
+				if r.lanes.begun--; r.lanes.begun == changesAtOnce-1 {
+					r.nudge() // another may begin
+				}
+				reply(v, err)
+			})
+		}
+	}
+	if err := r.enter(ctx, in, do); err != nil {
 		return none, err
 	}
 	return await(ctx, r, ch)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -306,6 +307,54 @@ func TestLongChanges(t *testing.T) {
 		}
 		if l.run(nil); changed != 2 {
 			t.Errorf("%d changes in one turn", changed)
+		}
+	})
+}
+
+// A bounded number of changes is under way, unless the disk is full: then each is to learn that it is refused.
+func TestChangesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &RM{lanes: newLanes(), wake: make(chan struct{}, 1), done: make(chan struct{})}
+		var begun []func(int, error)
+		var answered atomic.Int32
+		for range 3 * changesAtOnce {
+			go func() {
+				if _, err := call(t.Context(), r, changeLane, func(reply func(int, error)) { begun = append(begun, reply) }); err == nil {
+					answered.Add(1)
+				}
+			}()
+		}
+		expect := func(when string, want int) {
+			t.Helper()
+			synctest.Wait()
+			for r.lanes.run(nil) {
+			}
+			if len(begun) != want {
+				t.Fatalf("%s %d changes have begun, want %d", when, len(begun), want)
+			}
+		}
+		expect("at first", changesAtOnce)
+		<-r.wake // of the calls
+		begun[0](0, nil)
+		select {
+		case <-r.wake:
+		default:
+			t.Error("the loop is not woken for the next change")
+		}
+		expect("after an answer", changesAtOnce+1)
+		r.lanes.full = true
+		expect("with a full disk", 3*changesAtOnce)
+		r.lanes.full = false
+		for _, reply := range begun[1:] {
+			reply(0, nil)
+		}
+		go func() {
+			_, _ = call(t.Context(), r, changeLane, func(reply func(int, error)) { begun = append(begun, reply) })
+		}()
+		expect("after all answers", 3*changesAtOnce+1)
+		begun[3*changesAtOnce](0, nil)
+		if synctest.Wait(); answered.Load() != 3*changesAtOnce {
+			t.Errorf("%d are answered, want %d", answered.Load(), 3*changesAtOnce)
 		}
 	})
 }

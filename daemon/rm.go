@@ -309,7 +309,10 @@ func (r *RM) short(s *store.Shortage) {
 	if s != nil {
 		why = s.Error()
 	}
-	r.post(func() { r.step(rm.StoreShort{Why: why}) })
+	r.post(func() {
+		r.lanes.full = s != nil
+		r.step(rm.StoreShort{Why: why})
+	})
 }
 
 // changes converts the machine's changes to the store's form.
