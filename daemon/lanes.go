@@ -27,9 +27,15 @@ const (
 	changesPerTurn = 16
 )
 
-// changesAtOnce is how many changes are under way at a time: most wait for the disk. One transaction stores all that wait, and
+// changesAtOnce is how many changes are under way at a time: they wait for the disk. One transaction stores all that wait, and
 // then all of them are answered. Whoever calls at that moment waits for a processor behind all of them.
-const changesAtOnce = 16
+//
+// If none of them is answered for longestChange, others begin all the same: what needs no disk is answered even if the disk
+// hangs, and what callers that left had asked for is dropped.
+const (
+	changesAtOnce = 16
+	longestChange = 100 * time.Millisecond
+)
 
 // longestTurn is how long the loop stays with a lane other than the first. A call that begins within this time is finished.
 const longestTurn = time.Millisecond
@@ -69,9 +75,10 @@ type lanes struct {
 	changes fairQueue[func()]
 
 	// The fields below belong to the loop.
-	share share // of NodeManagers that register
-	begun int   // changes under way
-	full  bool  // the disk is full: more changes begin, to be refused
+	share share     // of NodeManagers that register
+	begun int       // changes under way
+	moved time.Time // when one of them was answered last, or the first began
+	full  bool      // the disk is full: more changes begin, to be refused
 }
 
 func newLanes() *lanes {
@@ -106,10 +113,31 @@ func (l *lanes) run(woke func()) (more bool) {
 		l.share.spend(0, func() { l.some(&l.joins, joinsPerTurn) })
 	}
 	most := changesPerTurn
-	if !l.full {
+	if !l.full && time.Since(l.moved) < longestChange {
 		most = min(most, changesAtOnce-l.begun)
 	}
 	return most > 0 && l.some(&l.changes, most)
+}
+
+// resumes returns when changes that wait for those under way begin in any case; ok is false if none wait.
+func (l *lanes) resumes() (at time.Time, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.moved.Add(longestChange), l.begun >= changesAtOnce && l.changes.n > 0
+}
+
+// begin counts a change that is under way.
+func (l *lanes) begin() {
+	if l.begun++; l.begun == 1 {
+		l.moved = time.Now()
+	}
+}
+
+// answered counts a change that is answered, and reports whether another can begin for that.
+func (l *lanes) answered() bool {
+	l.begun--
+	l.moved = time.Now()
+	return l.begun == changesAtOnce-1
 }
 
 // due returns when the loop takes more NodeManagers that register; ok is false if none do.
@@ -183,13 +211,16 @@ func call[T any](ctx context.Context, r *RM, in lane, f func(reply func(T, error
 	do := func() { f(reply) }
 	if in == changeLane {
 		do = func() {
-			r.lanes.begun++
+			answered, waits := false, false
 			f(func(v T, err error) {
-				if r.lanes.begun--; r.lanes.begun == changesAtOnce-1 {
-					r.nudge() // another may begin
+				if answered = true; waits && r.lanes.answered() {
+					r.nudge()
 				}
 				reply(v, err)
 			})
+			if waits = !answered; waits {
+				r.lanes.begin()
+			}
 		}
 	}
 	if err := r.enter(ctx, in, do); err != nil {

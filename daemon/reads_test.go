@@ -311,29 +311,42 @@ func TestLongChanges(t *testing.T) {
 	})
 }
 
-// A bounded number of changes is under way, unless the disk is full: then each is to learn that it is refused.
+// A bounded number of changes is under way, unless the disk is full or does not answer. What needs no disk does not count.
 func TestChangesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &RM{lanes: newLanes(), wake: make(chan struct{}, 1), done: make(chan struct{})}
 		var begun []func(int, error)
 		var answered atomic.Int32
-		for range 3 * changesAtOnce {
-			go func() {
-				if _, err := call(t.Context(), r, changeLane, func(reply func(int, error)) { begun = append(begun, reply) }); err == nil {
-					answered.Add(1)
-				}
-			}()
+		ask := func(calls int, atOnce bool) {
+			for range calls {
+				go func() {
+					_, err := call(t.Context(), r, changeLane, func(reply func(int, error)) {
+						if atOnce {
+							reply(0, nil)
+							return
+						}
+						begun = append(begun, reply)
+					})
+					if err == nil {
+						answered.Add(1)
+					}
+				}()
+			}
 		}
-		expect := func(when string, want int) {
+		expect := func(when string, begins, answers int) {
 			t.Helper()
 			synctest.Wait()
 			for r.lanes.run(nil) {
 			}
-			if len(begun) != want {
-				t.Fatalf("%s %d changes have begun, want %d", when, len(begun), want)
+			if synctest.Wait(); len(begun) != begins || int(answered.Load()) != answers {
+				t.Fatalf("%s %d changes have begun and %d are answered, want %d and %d", when, len(begun), answered.Load(), begins, answers)
 			}
 		}
-		expect("at first", changesAtOnce)
+		const most = changesAtOnce
+		ask(2*most, true)
+		expect("without a need for the disk", 0, 2*most)
+		ask(3*most, false)
+		expect("at first", most, 2*most)
 		<-r.wake // of the calls
 		begun[0](0, nil)
 		select {
@@ -341,21 +354,30 @@ func TestChangesAtOnce(t *testing.T) {
 		default:
 			t.Error("the loop is not woken for the next change")
 		}
-		expect("after an answer", changesAtOnce+1)
+		expect("after an answer", most+1, 2*most+1)
+		at, ok := r.lanes.resumes()
+		if until := time.Until(at); !ok || until != longestChange {
+			t.Errorf("others begin in %v, %v", until, ok)
+		}
+		time.Sleep(longestChange)
+		ask(1, true)
+		expect("without an answer for long", 3*most, 2*most+2)
+		if at, ok := r.lanes.resumes(); ok {
+			t.Errorf("nothing waits, but others begin at %v", at)
+		}
+		ask(1, true)
+		expect("still without one", 3*most, 2*most+3)
+		begun[1](0, nil)
+		ask(1, false)
+		expect("while too many are under way", 3*most, 2*most+4)
 		r.lanes.full = true
-		expect("with a full disk", 3*changesAtOnce)
+		expect("with a full disk", 3*most+1, 2*most+4)
 		r.lanes.full = false
-		for _, reply := range begun[1:] {
+		for _, reply := range begun[2:] {
 			reply(0, nil)
 		}
-		go func() {
-			_, _ = call(t.Context(), r, changeLane, func(reply func(int, error)) { begun = append(begun, reply) })
-		}()
-		expect("after all answers", 3*changesAtOnce+1)
-		begun[3*changesAtOnce](0, nil)
-		if synctest.Wait(); answered.Load() != 3*changesAtOnce {
-			t.Errorf("%d are answered, want %d", answered.Load(), 3*changesAtOnce)
-		}
+		ask(1, false)
+		expect("after all answers", 3*most+2, 5*most+3)
 	})
 }
 

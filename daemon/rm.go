@@ -215,6 +215,9 @@ func (r *RM) next() time.Duration {
 	if at, ok := r.lanes.due(); ok {
 		d = min(d, at.Sub(now))
 	}
+	if at, ok := r.lanes.resumes(); ok {
+		d = min(d, at.Sub(now))
+	}
 	return max(d, 0)
 }
 
