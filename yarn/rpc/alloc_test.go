@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"io"
 	"testing"
 )
 
@@ -30,26 +31,31 @@ func TestAllocationsOfACall(t *testing.T) {
 	}
 }
 
-// Frames a little larger than what a connection keeps leave no buffers behind.
+// Frames larger than what a connection keeps leave no buffers behind, and none of them stays while the next one is awaited.
 func TestAllocationsOfLargeFrames(t *testing.T) {
 	const frames = 200
-	frame := make([]byte, lengthSize+keepInput+100)
-	binary.BigEndian.PutUint32(frame, keepInput+100)
-	input := bytes.Repeat(frame, frames)
-	got := testing.Benchmark(func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			s := splitter{r: bytes.NewReader(input), limit: 1 << 20}
-			for range frames {
-				if _, err := s.next(); err != nil {
-					b.Fatal(err)
+	for _, size := range []int{keepInput + 100, freeInput, readPiece + 100} {
+		frame := make([]byte, lengthSize+size)
+		binary.BigEndian.PutUint32(frame, uint32(size))
+		input := bytes.Repeat(frame, frames)
+		got := testing.Benchmark(func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s := splitter{r: bytes.NewReader(input), limit: 1 << 20}
+				for range frames {
+					if _, err := s.next(); err != nil {
+						b.Fatal(err)
+					}
 				}
+				if _, err := s.next(); err != io.EOF || len(s.buf) > keepInput { //nolint:errorlint // as it is returned
+					b.Fatalf("%v after the last frame, and a buffer of %d bytes", err, len(s.buf))
+				}
+				s.release()
 			}
-			s.release()
+		}).AllocedBytesPerOp() / frames
+		t.Logf("%d bytes a frame", got)
+		if got > keepInput/10 {
+			t.Errorf("%d bytes a frame of %d", got, len(frame))
 		}
-	}).AllocedBytesPerOp() / frames
-	t.Logf("%d bytes a frame", got)
-	if got > keepInput/10 {
-		t.Errorf("%d bytes a frame of %d", got, len(frame))
 	}
 }

@@ -13,7 +13,8 @@ import (
 const (
 	lengthSize = 4        // of a frame's length, big-endian
 	firstInput = 1 << 10  // initial size of a connection's input buffer
-	keepInput  = 64 << 10 // size to which an empty input buffer is cut down
+	keepInput  = 4 << 10  // size to which an empty input buffer is cut down
+	freeInput  = 16 << 10 // size above which an input buffer counts against the memory for input
 	readPiece  = 64 << 10 // maximum size of one read: nobody else has the processor while it copies
 )
 
@@ -40,7 +41,7 @@ type splitter struct {
 	limit int // of a frame's length
 	// wait is called before a read, and told whether part of what is needed has arrived; nil for none.
 	wait func(begun bool) error
-	// room is asked about every change of the buffer's size above keepInput; nil for no limit.
+	// room is asked about every change of the buffer's size above freeInput; nil for no limit.
 	room func(bytes int) bool
 	// pass is called whenever readPiece bytes of a large frame have been read. May be nil.
 	pass func()
@@ -173,7 +174,7 @@ func (s *splitter) makeRoom(n int) error {
 	}
 	// At most twice what has arrived: a peer pays a byte for a byte.
 	size := 2 * len(s.buf)
-	if size > 2*keepInput {
+	if size > 2*readPiece {
 		size = min(size, n)
 	}
 	if !s.resize(size) {
@@ -184,7 +185,7 @@ func (s *splitter) makeRoom(n int) error {
 
 // resize moves the unread bytes to the beginning of a buffer of size bytes.
 func (s *splitter) resize(size int) bool {
-	if s.room != nil && !s.room(max(size-keepInput, 0)-max(len(s.buf)-keepInput, 0)) {
+	if s.room != nil && !s.room(max(size-freeInput, 0)-max(len(s.buf)-freeInput, 0)) {
 		return false
 	}
 	grown := takeInput(size)
@@ -195,20 +196,18 @@ func (s *splitter) resize(size int) bool {
 	return true
 }
 
-// inputs are unused buffers of keepInput bytes and of twice that. Without them, connections whose frames are a little
-// larger than what they keep would leave two buffers to the garbage collector with each frame.
-var inputs [2]sync.Pool
+// inputs are unused buffers of keepInput bytes, of twice that, and so on up to 2*readPiece. Without them, connections whose
+// frames are larger than what they keep would leave several buffers to the garbage collector with each frame.
+var inputs [6]sync.Pool
 
 // inputsOf returns the pool of buffers of a size, or nil if those are not kept.
 func inputsOf(size int) *sync.Pool {
-	switch size {
-	case keepInput:
-		return &inputs[0]
-	case 2 * keepInput:
-		return &inputs[1]
-	default:
-		return nil
+	for i := range inputs {
+		if size == keepInput<<i {
+			return &inputs[i]
+		}
 	}
+	return nil
 }
 
 // takeInput returns a buffer.
@@ -230,8 +229,8 @@ func giveInput(b []byte) {
 
 // release gives the buffer back.
 func (s *splitter) release() {
-	if s.room != nil && len(s.buf) > keepInput {
-		s.room(keepInput - len(s.buf))
+	if s.room != nil && len(s.buf) > freeInput {
+		s.room(freeInput - len(s.buf))
 	}
 	giveInput(s.buf)
 	s.buf, s.start, s.end = nil, 0, 0
