@@ -123,7 +123,8 @@ func (v *View) each(f *AppFilter, yield func(*appView) bool) {
 	if before.IsZero() {
 		before = nil
 	}
-	v.apps.backward(before, func(a *appView) bool { return !f.lets(&a.AppReport) || yield(a) })
+	passes := f.passes()
+	v.apps.backward(before, func(a *appView) bool { return !passes(&a.AppReport) || yield(a) })
 }
 
 // App returns one application as of a time, as [View.Apps] does.

@@ -73,11 +73,20 @@ func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) 
 	if err != nil {
 		return f, err
 	}
-	for _, name := range req.GetQueues() {
+	seen := map[string]bool{}
+	for i, name := range req.GetQueues() {
+		if err := daemon.Breathe(ctx, i); err != nil {
+			return f, err
+		}
+		paths := []string{name} // of a former or unknown queue, which has only its own applications
 		if q := rm.FindQueue(queues, name); q != nil {
-			f.Queues = append(f.Queues, rm.Leaves(queues, q)...)
-		} else {
-			f.Queues = append(f.Queues, name) // a former or unknown queue: it has only its own applications
+			paths = rm.Leaves(queues, q)
+		}
+		for _, path := range paths {
+			if !seen[path] {
+				seen[path] = true
+				f.Queues = append(f.Queues, path)
+			}
 		}
 	}
 	return f, nil

@@ -6,6 +6,9 @@ import (
 	"heddle/yarn/rpc"
 )
 
+// mostFilters is how many states, users, queues, types and tags a caller may list applications by, together.
+const mostFilters = 1_000
+
 // Client returns the protocol for clients: everything that the yarn command and the clients of MapReduce and Spark
 // need. The reservation calls (reservations of time) are not served.
 func Client(r RM, o Options) rpc.Protocol {
@@ -21,7 +24,7 @@ func Client(r RM, o Options) rpc.Protocol {
 		"signalToContainer":           change(s, daemon.OpSignal, s.signalToContainer),
 
 		"getApplicationReport":        serve(s, s.getApplicationReport),
-		"getApplications":             serve(s, s.getApplications).Long(),
+		"getApplications":             serve(s, s.getApplications).Within(0, mostFilters).Long(),
 		"getApplicationAttemptReport": serve(s, s.getApplicationAttemptReport),
 		"getApplicationAttempts":      serve(s, s.getApplicationAttempts).Long(),
 		"getContainerReport":          serve(s, s.getContainerReport),

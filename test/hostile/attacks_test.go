@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,17 @@ func attacks() []attack {
 		{"15 MiB frames to nobody", nobody},
 		{"256 lists, read", func(ctx context.Context, at *target) tally { return lists(ctx, at, true) }},
 		{"256 lists, never read", func(ctx context.Context, at *target) tally { return lists(ctx, at, false) }},
+		{"lists by long filters", func(ctx context.Context, at *target) tally {
+			q := &wire.GetApplicationsRequest{Queues: slices.Repeat([]string{"root"}, 500)}
+			for i := range 500 {
+				q.ApplicationTags = append(q.ApplicationTags, fmt.Sprint(strings.Repeat("x", 90), i))
+			}
+			return flood(ctx, at.Client, clientProtocol, "getApplications", q, 16)
+		}},
+		{"lists by filters that are too long", func(ctx context.Context, at *target) tally {
+			q := &wire.GetApplicationsRequest{Queues: slices.Repeat([]string{"root"}, 20_000)}
+			return flood(ctx, at.Client, clientProtocol, "getApplications", q, 16)
+		}},
 		{"submissions of empty messages", func(ctx context.Context, at *target) tally { return bombs(ctx, at, emptyMessages(15<<20)) }},
 		{"submissions of as many as are taken", func(ctx context.Context, at *target) tally { return bombs(ctx, at, emptyMessages(rm.MaxContext)) }},
 		{"submissions of unknown fields", func(ctx context.Context, at *target) tally {
