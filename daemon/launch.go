@@ -40,19 +40,20 @@ func (r *RM) launch(e *rm.StartMaster) {
 		}
 		r.post(func() { r.step(m) })
 	}
-	spec, err := r.launchContext(e)
-	if err != nil {
-		began(err)
-		return
-	}
-	id := conv.WireContainer(e.ID)
-	q := &wire.StartContainersRequest{StartContainerRequest: []*wire.StartContainerRequest{{
-		ContainerLaunchContext: spec, ContainerToken: r.containerToken(&e.Granted),
-	}}}
+	admits, container := r.auth.masterToken(e.ID.Attempt), r.containerToken(&e.Granted)
 	nm := r.nodeCall(e.ID.Attempt, e.Node, e.User)
-	go func() {
+	go func() { // a long submission takes milliseconds to read
+		spec, err := launchContext(e, admits)
+		if err != nil {
+			began(err)
+			return
+		}
+		q := &wire.StartContainersRequest{StartContainerRequest: []*wire.StartContainerRequest{{
+			ContainerLaunchContext: spec, ContainerToken: container,
+		}}}
 		p := &wire.StartContainersResponse{}
-		err := r.callNode(nm, "startContainers", q, p)
+		err = r.callNode(nm, "startContainers", q, p)
+		id := conv.WireContainer(e.ID)
 		for _, f := range p.GetFailedRequests() {
 			if proto.Equal(f.GetContainerId(), id) {
 				err = fmt.Errorf("%s: %s", f.GetException().GetClassName(), f.GetException().GetMessage())
@@ -123,7 +124,7 @@ func once(nm nodeCall, method string, q, p proto.Message) error {
 // launchContext returns the launch context that a client submitted for its master, with the token that admits the
 // master and the variables the master needs added. It cuts the Java heap if the container is smaller than what was
 // asked for, and changes nothing else.
-func (r *RM) launchContext(e *rm.StartMaster) (*wire.ContainerLaunchContext, error) {
+func launchContext(e *rm.StartMaster, admits *wire.Token) (*wire.ContainerLaunchContext, error) {
 	c := &wire.ApplicationSubmissionContext{}
 	if err := proto.Unmarshal(e.Context, c); err != nil {
 		return nil, fmt.Errorf("the submission: %w", err)
@@ -139,7 +140,7 @@ func (r *RM) launchContext(e *rm.StartMaster) (*wire.ContainerLaunchContext, err
 	if e.Heap > 0 && !translate.CutHeap(spec, e.Heap) {
 		return nil, fmt.Errorf("the master's container is smaller than requested, and the heap in its command cannot be cut to %d MiB", e.Heap)
 	}
-	creds.Add("", r.auth.masterToken(e.ID.Attempt))
+	creds.Add("", admits)
 	spec.Tokens = creds.Bytes()
 	set(spec, envProxyBase, "/proxy/"+e.App.String())
 	set(spec, envSubmitTime, strconv.FormatInt(e.Submitted, 10))

@@ -34,7 +34,7 @@ func TestLaunchWithASmallerHeap(t *testing.T) {
 			}
 			e := &rm.StartMaster{Context: context, Heap: x.heap}
 			e.ID.Attempt, e.Size = ids.Attempt{App: ids.App{Cluster: 1, Seq: 1}, N: 1}, heddle.Of(384, 1000)
-			spec, err := w.r.launchContext(e)
+			spec, err := launchContext(e, w.r.auth.masterToken(e.ID.Attempt))
 			if got := strings.Join(spec.GetCommand(), "\n"); got != x.want || (err != nil) != (x.want == "") {
 				t.Errorf("%s with a heap of %d MiB is started as %q, %v", x.command, x.heap, got, err)
 			}

@@ -77,6 +77,7 @@ func TestLongListsTakeTurns(t *testing.T) {
 			w.node(fmt.Sprint("n", i), 8192, 8)
 			w.submit("MAPREDUCE", 1024)
 		}
+		synctest.Wait()                                                  // masters are started
 		if _, err := w.r.Apps(t.Context(), rm.AppFilter{}); err != nil { // there is a view
 			t.Fatal(err)
 		}

@@ -160,8 +160,10 @@ func TestFilter(t *testing.T) {
 			StartedFrom: 1, StartedTo: 2, FinishedFrom: 3, FinishedTo: 4, Tags: []string{"tag"}, Name: "n", Limit: 1,
 		}, []int32{2}},
 		{
-			"queues again and again", &wire.GetApplicationsRequest{Queues: []string{"a", "root", "a", "root", "nowhere", "nowhere"}}, Options{},
-			rm.AppFilter{Queues: []string{"root.a.b", "root.default", "nowhere"}}, []int32{1, 2},
+			"queues again and again", &wire.GetApplicationsRequest{Queues: []string{"a", "root", "a", "root", "nowhere", "nowhere"}},
+			Options{},
+			rm.AppFilter{Queues: []string{"root.a.b", "root.default", "nowhere"}},
+			[]int32{1, 2},
 		},
 		{"no limit", &wire.GetApplicationsRequest{Limit: proto.Int64(0)}, Options{}, rm.AppFilter{}, nil},
 		{"own", &wire.GetApplicationsRequest{Scope: wire.ApplicationsRequestScope_OWN.Enum()}, Options{}, rm.AppFilter{Users: []string{"bob"}}, []int32{1, 2}},

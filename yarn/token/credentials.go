@@ -105,12 +105,12 @@ func parseProtobuf(b []byte) (*Credentials, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("length of the message: %w", protowire.ParseError(n))
 	}
+	if tokens, secrets := countProtobuf(body); tokens > MaxCredentials || secrets > MaxCredentials {
+		return nil, fmt.Errorf("%d tokens and %d secrets, there may be %d each", tokens, secrets, MaxCredentials)
+	}
 	m := &wire.Credentials{}
 	if err := proto.Unmarshal(body, m); err != nil {
 		return nil, err
-	}
-	if len(m.Tokens) > MaxCredentials || len(m.Secrets) > MaxCredentials {
-		return nil, fmt.Errorf("%d tokens and %d secrets, there may be %d each", len(m.Tokens), len(m.Secrets), MaxCredentials)
 	}
 	c := &Credentials{}
 	for i, kv := range m.Tokens {
@@ -126,6 +126,31 @@ func parseProtobuf(b []byte) (*Credentials, error) {
 		c.Secrets = append(c.Secrets, Secret{kv.GetAlias(), kv.Secret})
 	}
 	return c, nil
+}
+
+// countProtobuf returns how many tokens and secrets a message has. It does not decode them, as two bytes can become a hundred. Of
+// a message that cannot be read it counts the readable beginning.
+func countProtobuf(body []byte) (tokens, secrets int) {
+	fields := (&wire.Credentials{}).ProtoReflect().Descriptor().Fields()
+	token, secret := fields.ByName("tokens").Number(), fields.ByName("secrets").Number()
+	for len(body) > 0 {
+		number, kind, n := protowire.ConsumeTag(body)
+		if n < 0 {
+			break
+		}
+		size := protowire.ConsumeFieldValue(number, kind, body[n:])
+		if size < 0 {
+			break
+		}
+		body = body[n+size:]
+		switch number {
+		case token:
+			tokens++
+		case secret:
+			secrets++
+		}
+	}
+	return tokens, secrets
 }
 
 // Add adds a token, replacing any with the same alias.

@@ -3,6 +3,7 @@ package token_test
 import (
 	"bytes"
 	"encoding/hex"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -151,6 +152,21 @@ func TestCredentialsThatAreNone(t *testing.T) {
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "\u00a0", " "), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.what, err, c.want)
 		}
+	}
+}
+
+// Two bytes could become a token of a hundred: they are counted before they are decoded.
+func TestMillionsOfCredentials(t *testing.T) {
+	b := protowire.AppendBytes([]byte("HDTS\x01"), bytes.Repeat([]byte{0x0a, 0, 0x12, 0}, 1<<20))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := token.ParseCredentials(b)
+	runtime.ReadMemStats(&after)
+	if want := "1048576 tokens and 1048576 secrets, there may be 10000 each"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<10 {
+		t.Errorf("%d bytes of memory for %d bytes", took, len(b))
 	}
 }
 
