@@ -185,11 +185,13 @@ func (r *RM) containerToken(c *rm.Granted) *wire.Token {
 	return r.signed(r.units().ContainerToken(c, r.cluster))
 }
 
-// signed returns the token of a container that was encoded here.
+// signed returns the token of a container that was encoded here. A node compares its expiry with the node's own clock, so
+// it is by this host's clock, while the machine counts from its start.
 func (r *RM) signed(id *wire.ContainerTokenIdentifier, err error) *wire.Token {
 	if err != nil {
 		panic("daemon: its own encoding cannot be decoded: " + err.Error())
 	}
+	id.ExpiryTimeStamp = new(id.GetExpiryTimeStamp() + r.clock().UnixMilli() - r.cluster - int64(r.now())/1e6)
 	return token.Container(id, r.auth.signing(rm.ContainerRing), id.GetNmHostAddr())
 }
 

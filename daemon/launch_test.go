@@ -3,12 +3,14 @@ package daemon
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"heddle"
 	"heddle/rm"
 	"heddle/yarn/ids"
+	"heddle/yarn/token"
 )
 
 // A master in a smaller container is started with a heap that fits there. If its heap cannot be cut, it is not started
@@ -55,6 +57,28 @@ func TestSubmissionsSayTheirHeap(t *testing.T) {
 			again, err := w.r.units().Stored(s.Context)
 			if err != nil || s.Facts.MasterHeap != want || again.Facts.MasterHeap != want {
 				t.Errorf("%s: a heap of %d MiB, and %d from the store, %v", command, s.Facts.MasterHeap, again.Facts.MasterHeap, err)
+			}
+		}
+	})
+}
+
+// Nodes check by their own clocks whether a token has expired, so its expiry follows this host's clock when that is set.
+func TestTokensExpireByTheHostsClock(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		for _, set := range []time.Duration{0, -time.Hour, 11 * time.Minute} { // order: each by itself
+			w.r.clock = func() time.Time { return time.Now().Add(set) }
+			var b []byte
+			w.inLoop(func() {
+				expires := w.r.cluster + int64(w.r.now().Plus(w.config.ContainerExpiry))/1e6
+				b = w.r.containerToken(&rm.Granted{Expires: expires}).GetIdentifier()
+			})
+			id, err := token.ParseContainer(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := time.UnixMilli(id.GetExpiryTimeStamp()).Sub(w.r.clock())
+			if want := time.Duration(w.config.ContainerExpiry); left < want-time.Second || left > want+time.Second {
+				t.Errorf("with the clock set by %v a token expires in %v, want %v", set, left, want)
 			}
 		}
 	})

@@ -58,6 +58,7 @@ type RM struct {
 	known    rackCache // used outside the loop too
 	auth     *auth     // likewise
 	launches chan struct{}
+	clock    func() time.Time // this host's clock, which can be set, and goes on while the host is suspended
 	callOnce func(nodeCall, string, proto.Message, proto.Message) error
 	lookup   func(ctx context.Context, host string) (addresses []string, err error)
 }
@@ -84,7 +85,7 @@ func New(o Options) (*RM, error) {
 	r := &RM{
 		cfg: o.Config, refresh: o.Refresh, store: o.Store, log: o.Log, began: now, cluster: now.UnixMilli(),
 		lanes: newLanes(), done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: map[rm.Call]func(any, error){},
-		launches: make(chan struct{}, maxLaunches), callOnce: once, lookup: net.DefaultResolver.LookupHost,
+		launches: make(chan struct{}, maxLaunches), clock: time.Now, callOnce: once, lookup: net.DefaultResolver.LookupHost,
 		watch: watch{hung: make(chan error, 1)},
 		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)}, facts: noFacts{},
 	}

@@ -167,6 +167,23 @@ func TestFrozenUntil(t *testing.T) {
 	}
 }
 
+// A frozen container has the memory that it lent back when another core lets it run, as that core does not know of the loan.
+func TestRefreshReturnsMemory(t *testing.T) {
+	w, c, _, a, task := agented(t)
+	a.does(a.can | heddle.Freezes)
+	w.want(c, task, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
+	x := w.m.container(task)
+	less := x.size
+	less[heddle.Memory] /= 2
+	w.m.relimit(x, less, "")
+	if err := w.refresh(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := w.m.Reports().Container(task); err != nil || p.Parked || p.Frozen > 0 || p.Limit != x.size || w.limit(task) != x.size {
+		t.Errorf("reported as %+v, %v; the core has %v, want %v", p, err, w.limit(task), x.size)
+	}
+}
+
 // A container that an agent learns of partway through its freeze is frozen only for the rest.
 func TestFrozenForTheRest(t *testing.T) {
 	w, c, _, a, task := agented(t)

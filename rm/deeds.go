@@ -215,10 +215,15 @@ func (m *Machine) deedOf(d heddle.Decision, id heddle.ContainerID, do func(*cont
 	}
 }
 
-// relax returns a container to normal: a new core does not know that it was suspended or weighed.
+// relax returns a container to normal: a new core does not know that it was suspended or weighed, nor that it lent memory
+// while it was frozen.
 func (m *Machine) relax(c *container) {
 	if c.deed == nil {
 		return
+	}
+	if limit := c.limitOf(); c.deed.frozen > 0 && !c.node.can.Has(heddle.Elastic) && limit[heddle.Memory] < c.size[heddle.Memory] {
+		limit[heddle.Memory] = c.size[heddle.Memory]
+		m.relimit(c, limit, "")
 	}
 	if c.deed.parked {
 		m.park(c, false, 0, "")
