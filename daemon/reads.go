@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,7 +61,9 @@ type question struct {
 	key    any
 	ask    func(rm.Reports) any
 	answer any
-	n      int // of callers who wait for the answer
+	of     []string // callers in whose places it waits
+	over   bool     // it is answered, or nobody waits for the answer
+	n      int      // of calls that wait for the answer
 	done   chan struct{}
 }
 
@@ -179,18 +182,23 @@ func ask[T any](ctx context.Context, r *RM, key any, f func(rm.Reports) (T, erro
 	}
 }
 
-// question returns the waiting question of a key, a new one if there is none, and counts one more caller.
+// question returns the waiting question of a key, a new one if there is none, and counts one more call. The question waits in
+// the place of each caller, so that nobody waits behind what another caller asked before.
 func (r *RM) question(ctx context.Context, key any, f func(rm.Reports) any) (*question, error) {
 	d := &r.reads
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	q := d.asked[key]
+	q, caller := d.asked[key], CallerOf(ctx)
 	if q == nil {
 		q = &question{key: key, ask: f, done: make(chan struct{})}
-		if err := d.queue.push(CallerOf(ctx), q); err != nil {
+	}
+	if !slices.Contains(q.of, caller) {
+		switch err := d.queue.push(caller, q); {
+		case err == nil:
+			q.of, d.asked[key] = append(q.of, caller), q
+		case len(q.of) == 0:
 			return nil, err
 		}
-		d.asked[key] = q
 	}
 	q.n++
 	return q, nil
@@ -251,9 +259,14 @@ func (r *RM) answerOne() {
 			d.mu.Unlock()
 			return
 		}
-		delete(d.asked, q.key)
-		left := q.n == 0
+		over, left := q.over, q.n == 0
+		if q.over = true; !over {
+			delete(d.asked, q.key)
+		}
 		d.mu.Unlock()
+		if over {
+			continue
+		}
 		if left {
 			d.dropped.Add(1)
 			continue

@@ -496,6 +496,37 @@ func TestChangesOfOneCaller(t *testing.T) {
 	})
 }
 
+// Whoever asks what another caller has asked too does not wait behind that caller's other questions.
+func TestSameQuestion(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		var order []int
+		var asked sync.WaitGroup
+		asks := func(caller string, key int) {
+			asked.Go(func() {
+				got, err := ask(WithCaller(t.Context(), caller), w.r, key, func(rm.Reports) (int, error) { order = append(order, key); return key, nil })
+				if err != nil || got != key {
+					t.Errorf("%s asked for %d and was told %d, %v", caller, key, got, err)
+				}
+			})
+			synctest.Wait()
+		}
+		release := w.hold()
+		for i := range 9 {
+			asks("eve@10.0.0.66", i)
+		}
+		asks("ann@10.0.0.1", 8)
+		asks("ann@10.0.0.1", 8)
+		release()
+		asked.Wait()
+		if want := []int{0, 8, 1, 2, 3, 4, 5, 6, 7}; !slices.Equal(order, want) {
+			t.Errorf("answered in the order %v, want %v", order, want)
+		}
+		if len(w.r.reads.asked) > 0 || w.r.reads.queue.n > 0 {
+			t.Errorf("%d questions and %d places are left", len(w.r.reads.asked), w.r.reads.queue.n)
+		}
+	})
+}
+
 // What nobody waits for any more is not done.
 func TestDropped(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
@@ -530,7 +561,7 @@ func TestDropped(t *testing.T) {
 }
 
 // The same question of many is asked once.
-func TestSameQuestion(t *testing.T) {
+func TestSameQuestionOfAnother(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		w.node("n1", 8192, 8)
 		id := w.submit("MAPREDUCE", 1024)
