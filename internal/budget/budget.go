@@ -40,7 +40,7 @@ type Budget struct {
 	used    int64
 	own     int64 // the part of used that those accounts hold
 	by      map[netip.Addr]int64
-	waiting []*waiter // in order of arrival
+	waiting []*waiter // by round, and within a round in order of arrival
 }
 
 // A waiter is a request that waits for bytes.
@@ -48,6 +48,7 @@ type waiter struct {
 	by      *Account
 	from    netip.Addr
 	bytes   int64
+	round   int // number of requests of the address that waited when this one came: addresses take turns
 	granted chan struct{}
 }
 
@@ -102,8 +103,8 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 		b.mu.Unlock()
 		return nil
 	}
-	w := &waiter{a, from, bytes, make(chan struct{})}
-	b.waiting = append(b.waiting, w)
+	w := &waiter{by: a, from: from, bytes: bytes, granted: make(chan struct{})}
+	b.enqueue(w)
 	b.serve()
 	b.mu.Unlock()
 	var late <-chan time.Time
@@ -129,6 +130,20 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 	}
 	b.serve()
 	return err
+}
+
+// enqueue adds a request to those that wait.
+func (b *Budget) enqueue(w *waiter) {
+	for _, other := range b.waiting {
+		if other.from == w.from {
+			w.round++
+		}
+	}
+	at := slices.IndexFunc(b.waiting, func(other *waiter) bool { return other.round > w.round })
+	if at < 0 {
+		at = len(b.waiting)
+	}
+	b.waiting = slices.Insert(b.waiting, at, w)
 }
 
 // Try takes bytes if they are free now. Its error is ErrFull.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -185,4 +187,33 @@ func TestManyWait(t *testing.T) {
 	if many := took(10_000); many > 50*few+50*time.Millisecond {
 		t.Errorf("with 10 who wait %v, with 10,000 %v", few, many)
 	}
+}
+
+// Addresses take turns: one with many requests that wait does not make another one wait behind all of them.
+func TestAddressesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := New(1<<20, 1<<20).Account(0)
+		if err := a.Take(t.Context(), eve, 1<<19, 0); err != nil {
+			t.Fatal(err)
+		}
+		var order []netip.Addr
+		var asked sync.WaitGroup
+		for _, from := range []netip.Addr{eve, eve, eve, bob, ann, bob} {
+			asked.Go(func() {
+				if err := a.Take(t.Context(), from, 1<<19, 0); err != nil {
+					t.Error(err)
+				}
+				order = append(order, from)
+			})
+			synctest.Wait()
+		}
+		for range 6 {
+			a.Give(eve, 1<<19)
+			synctest.Wait()
+		}
+		asked.Wait()
+		if want := []netip.Addr{eve, bob, ann, eve, bob, eve}; !slices.Equal(order, want) {
+			t.Errorf("granted to %v, want %v", order, want)
+		}
+	})
 }
