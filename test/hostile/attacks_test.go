@@ -73,6 +73,11 @@ func attacks() []attack {
 		{"huge frames announced", func(ctx context.Context, at *target) tally {
 			return idle(ctx, at, eve, 100, append(hello("eve", clientProtocol), 0, 0xff, 0xff, 0xff, 1))
 		}},
+		{"900 connections that idle after 60 KiB", func(ctx context.Context, at *target) tally {
+			b := append(call(1, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}), make([]byte, 60<<10)...)
+			binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+			return idle(ctx, at, eve, 900, append(hello("eve", clientProtocol), b...))
+		}},
 		{"large frames, all but the last byte", func(ctx context.Context, at *target) tally {
 			return frames(ctx, at, call(1, clientProtocol, "submitApplication", submission(emptyMessages(rm.MaxContext))))
 		}},
