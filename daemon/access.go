@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"slices"
 
 	"heddle/rm"
@@ -16,25 +17,38 @@ type Access struct {
 }
 
 // Administers reports whether a user is an administrator. As in stock YARN, yarn.acl.enable does not matter.
-func (x *Access) Administers(name string) bool {
-	return name == x.Owner && name != "" || x.admits(x.Admins, name)
+func (x *Access) Administers(ctx context.Context, name string) bool {
+	return name == x.Owner && name != "" || x.admits(ctx, x.Admins, name)
 }
 
 // Sees reports whether a user may view an application; "" is an unknown user.
-func (x *Access) Sees(name string, a *rm.AppReport) bool {
-	return !x.ACLs || name == a.User && name != "" || x.Administers(name) ||
-		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return x.admits(acl, name) })
+func (x *Access) Sees(ctx context.Context, name string, a *rm.AppReport) bool {
+	return !x.ACLs || name == a.User && name != "" || x.Administers(ctx, name) ||
+		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return x.admits(ctx, acl, name) })
 }
 
-// GroupsOf returns the groups of a user.
-func (x *Access) GroupsOf(name string) []string {
+// GroupsOf returns the groups of a user. A [Reading] that ctx belongs to has no turn while they are looked up, which may take
+// seconds, and looks them up once.
+func (x *Access) GroupsOf(ctx context.Context, name string) []string {
 	if x.Groups == nil {
 		return nil
 	}
-	return x.Groups(name)
+	r := ReadingOf(ctx)
+	if r == nil {
+		return x.Groups(name)
+	}
+	if r.member != name || r.groups == nil {
+		had := r.has
+		r.Pause()
+		r.member, r.groups = name, append([]string{}, x.Groups(name)...)
+		if had {
+			_ = r.Turn(ctx) // it fails if ctx has ended; then so does what the turn is for
+		}
+	}
+	return r.groups
 }
 
 // admits reports whether a list admits a user. It looks up groups only if they matter.
-func (x *Access) admits(acl rm.ACL, name string) bool {
-	return acl.Admits(name, nil) || acl.NamesGroups() && acl.Admits(name, x.GroupsOf(name))
+func (x *Access) admits(ctx context.Context, acl rm.ACL, name string) bool {
+	return acl.Admits(name, nil) || acl.NamesGroups() && acl.Admits(name, x.GroupsOf(ctx, name))
 }

@@ -18,20 +18,20 @@ func TestAccess(t *testing.T) {
 		"yarn": {true, true}, "root": {true, true}, "bob": {true, true}, "ann": {false, true}, "vic": {false, true},
 		"gus": {false, true}, "eve": {false, false}, "": {false, false},
 	} {
-		if got := x.Administers(name); got != want.administers {
+		if got := x.Administers(t.Context(), name); got != want.administers {
 			t.Errorf("%q administers: %v", name, got)
 		}
-		if got := x.Sees(name, a); got != want.sees {
+		if got := x.Sees(t.Context(), name, a); got != want.sees {
 			t.Errorf("%q sees: %v", name, got)
 		}
 	}
-	if (&Access{ACLs: true, Admins: " ops"}).Sees("bob", &rm.AppReport{}) {
+	if (&Access{ACLs: true, Admins: " ops"}).Sees(t.Context(), "bob", &rm.AppReport{}) {
 		t.Error("who is in no group is in one that is named")
 	}
-	if (&Access{ACLs: true}).Sees("", &rm.AppReport{}) {
+	if (&Access{ACLs: true}).Sees(t.Context(), "", &rm.AppReport{}) {
 		t.Error("somebody unknown owns an application of nobody")
 	}
-	if !(&Access{}).Sees("eve", a) {
+	if !(&Access{}).Sees(t.Context(), "eve", a) {
 		t.Error("lists that are off are heeded")
 	}
 }

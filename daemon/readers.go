@@ -254,6 +254,8 @@ type Reading struct {
 	had    bool // it had a turn before
 	over   bool
 	since  time.Time
+	member string   // a user who asks
+	groups []string // the user's groups; nil if they were not looked up
 }
 
 // readingKey is the context key of a [Reading].

@@ -205,6 +205,33 @@ func TestReadersLeave(t *testing.T) {
 	})
 }
 
+// While a caller's groups are looked up, others have turns, and it has one afterwards.
+func TestGroupsWithoutATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		asked, had := 0, false
+		x := Access{ACLs: true, Groups: func(string) []string { asked++; time.Sleep(2 * time.Second); return []string{"ops"} }}
+		ctx, reading := d.Begin(t.Context(), "10.0.0.66")
+		if err := reading.Turn(ctx); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(time.Second)
+			had = d.Enter(t.Context(), "10.0.0.1") == nil
+			d.Leave("10.0.0.1", 0)
+		}()
+		for range 3 {
+			if !x.Sees(ctx, "eve", &rm.AppReport{User: "ann", Viewers: []rm.ACL{" ops"}}) {
+				t.Error("a member of the group does not see it")
+			}
+		}
+		if asked != 1 || !had || !reading.has {
+			t.Errorf("looked up %d times; another caller had a turn meanwhile: %v; it has one afterwards: %v", asked, had, reading.has)
+		}
+		reading.End(0)
+	})
+}
+
 // A caller that goes through a long list lets others have a turn in the middle of it.
 func TestReadersTakeTurnsInAList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"context"
 	"net/netip"
 	"slices"
 
@@ -13,12 +14,12 @@ const everybody = "*"
 
 // admit refuses the call of a user who acts for another without permission. On a port without authentication this is no
 // protection, but it preserves the meaning of a configuration.
-func (s *service) admit(call *rpc.Call) error {
+func (s *service) admit(ctx context.Context, call *rpc.Call) error {
 	if call.RealUser == "" || call.RealUser == call.User {
 		return nil
 	}
 	p, ok := s.o.ProxyUsers[call.RealUser]
-	if ok && from(p, call.Addr.Addr().Unmap().WithZone("")) && s.mayActFor(p, call.User) {
+	if ok && from(p, call.Addr.Addr().Unmap().WithZone("")) && s.mayActFor(ctx, p, call.User) {
 		return nil
 	}
 	return deniedError("User: %s is not allowed to impersonate %s from %s: set hadoop.proxyuser.%[1]s.hosts and hadoop.proxyuser.%[1]s.users or .groups in core-site.xml",
@@ -29,9 +30,9 @@ func from(p daemon.ProxyUser, addr netip.Addr) bool {
 	return slices.ContainsFunc(p.From, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-func (s *service) mayActFor(p daemon.ProxyUser, name string) bool {
+func (s *service) mayActFor(ctx context.Context, p daemon.ProxyUser, name string) bool {
 	if slices.Contains(p.Users, everybody) || slices.Contains(p.Users, name) || slices.Contains(p.Groups, everybody) {
 		return true
 	}
-	return len(p.Groups) > 0 && slices.ContainsFunc(s.o.GroupsOf(name), func(g string) bool { return slices.Contains(p.Groups, g) })
+	return len(p.Groups) > 0 && slices.ContainsFunc(s.o.GroupsOf(ctx, name), func(g string) bool { return slices.Contains(p.Groups, g) })
 }

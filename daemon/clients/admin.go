@@ -12,8 +12,8 @@ import (
 )
 
 // admin refuses every caller that is not an administrator.
-func (s *service) admin(who daemon.Actor, method string) error {
-	if s.o.Administers(who.User) {
+func (s *service) admin(ctx context.Context, who daemon.Actor, method string) error {
+	if s.o.Administers(ctx, who.User) {
 		return nil
 	}
 	return deniedError("User %s doesn't have permission to call '%s': yarn.admin.acl does not name that user", who.User, method)
@@ -82,8 +82,8 @@ func (s *service) updateNodeResource(ctx context.Context, _ daemon.Actor, req *w
 	return &wire.UpdateNodeResourceResponse{}, nil
 }
 
-func (s *service) getGroupsForUser(_ context.Context, _ daemon.Actor, req *wire.GetGroupsForUserRequest) (*wire.GetGroupsForUserResponse, error) {
-	return &wire.GetGroupsForUserResponse{Groups: s.o.GroupsOf(req.GetUser())}, nil
+func (s *service) getGroupsForUser(ctx context.Context, _ daemon.Actor, req *wire.GetGroupsForUserRequest) (*wire.GetGroupsForUserResponse, error) {
+	return &wire.GetGroupsForUserResponse{Groups: s.o.GroupsOf(ctx, req.GetUser())}, nil
 }
 
 // refreshUserToGroupsMappings has nothing to do: groups are looked up when they are needed.

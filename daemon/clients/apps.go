@@ -19,7 +19,7 @@ func (s *service) getApplicationReport(ctx context.Context, who daemon.Actor, re
 	if err != nil {
 		return nil, err
 	}
-	return &wire.GetApplicationReportResponse{ApplicationReport: s.appReport(&a, s.o.Sees(who.User, &a), time.Now())}, nil
+	return &wire.GetApplicationReportResponse{ApplicationReport: s.appReport(&a, s.o.Sees(ctx, who.User, &a), time.Now())}, nil
 }
 
 // getApplications lists the applications that match a request. A limit selects the newest.
@@ -37,7 +37,7 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 		filter.Users = []string{who.User}
 	}
 	if req.GetScope() == wire.ApplicationsRequestScope_VIEWABLE {
-		filter.Sees = func(a *rm.AppReport) bool { return s.o.Sees(who.User, a) }
+		filter.Sees = func(a *rm.AppReport) bool { return s.o.Sees(ctx, who.User, a) }
 	}
 	filter.Limit = int(min(req.GetLimit(), math.MaxInt32)) // 0 if there is no limit
 	apps, err := s.rm.Apps(ctx, filter)
@@ -49,7 +49,7 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 		if err := daemon.Breathe(ctx, i); err != nil {
 			return nil, err
 		}
-		m.Applications = append(m.Applications, s.appReport(&apps[i], s.o.Sees(who.User, &apps[i]), now))
+		m.Applications = append(m.Applications, s.appReport(&apps[i], s.o.Sees(ctx, who.User, &apps[i]), now))
 	}
 	return m, nil
 }
@@ -98,7 +98,7 @@ func (s *service) visible(ctx context.Context, who daemon.Actor, id ids.App) err
 	if err != nil {
 		return err
 	}
-	if !s.o.Sees(who.User, &a) {
+	if !s.o.Sees(ctx, who.User, &a) {
 		return yarnError("User %s does not have privilege to see this application %s", who.User, id)
 	}
 	return nil

@@ -98,7 +98,7 @@ func serveAndTell[Req, Resp message](s *service, f func(context.Context, daemon.
 	return rpc.Serve(func(ctx context.Context, call *rpc.Call, req Req) (resp Resp, err error) {
 		who := daemon.Actor{User: call.User, Addr: address(call)}
 		ctx = daemon.WithCaller(ctx, who.User+"@"+who.Addr)
-		if err = s.admit(call); err == nil {
+		if err = s.admit(ctx, call); err == nil {
 			resp, err = f(ctx, who, req)
 		}
 		tell(who, req, err)
@@ -130,7 +130,7 @@ func change[Req, Resp message](s *service, operation string, f func(context.Cont
 // unless they fail.
 func administer[Req, Resp message](s *service, method string, looks bool, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
 	checked := func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
-		if err := s.admin(who, method); err != nil {
+		if err := s.admin(ctx, who, method); err != nil {
 			return resp, err
 		}
 		return f(ctx, who, req)

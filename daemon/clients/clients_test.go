@@ -251,7 +251,7 @@ func TestProxyUsers(t *testing.T) {
 	}
 	s := newService(stock(), o)
 	for _, tt := range tests {
-		err := s.admit(&rpc.Call{User: tt.user, RealUser: tt.real, Addr: netip.AddrPortFrom(netip.MustParseAddr(tt.from), 5)})
+		err := s.admit(t.Context(), &rpc.Call{User: tt.user, RealUser: tt.real, Addr: netip.AddrPortFrom(netip.MustParseAddr(tt.from), 5)})
 		if tt.ok && err != nil {
 			t.Errorf("%+v: %v", tt, err)
 		}

@@ -46,7 +46,7 @@ func (s *service) getQueueInfo(ctx context.Context, who daemon.Actor, req *wire.
 		}
 		now := time.Now()
 		for i := range apps {
-			if s.o.Sees(who.User, &apps[i]) {
+			if s.o.Sees(ctx, who.User, &apps[i]) {
 				m.Applications = append(m.Applications, s.appReport(&apps[i], true, now))
 			}
 		}
@@ -169,14 +169,14 @@ func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wir
 	}
 	var groups []string
 	if s.o.ACLs {
-		groups = s.o.GroupsOf(who.User)
+		groups = s.o.GroupsOf(ctx, who.User)
 	}
 	m := &wire.GetQueueUserAclsInfoResponse{}
 	type rights struct{ submit, administer bool }
 	have := make([]rights, len(queues))
 	for i := range queues {
 		q := &queues[i]
-		r := rights{!s.o.ACLs || s.o.Administers(who.User), !s.o.ACLs || s.o.Administers(who.User)}
+		r := rights{!s.o.ACLs || s.o.Administers(ctx, who.User), !s.o.ACLs || s.o.Administers(ctx, who.User)}
 		if p := int(q.Parent); p >= 0 && p < i {
 			r.submit, r.administer = r.submit || have[p].submit, r.administer || have[p].administer
 		}

@@ -18,7 +18,7 @@ func (s *site) sight(r *http.Request) func(*rm.AppReport) bool {
 		return nil
 	}
 	user := named(r)
-	return func(a *rm.AppReport) bool { return s.Access.Sees(user, a) }
+	return func(a *rm.AppReport) bool { return s.Access.Sees(r.Context(), user, a) }
 }
 
 // hides reports whether the caller may not view an application.
