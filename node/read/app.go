@@ -56,7 +56,7 @@ func NewApp(dirs []string, user string, id ids.App) *App {
 func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	seen := map[string]output{}
 	var wrong problems
-	a.each(&wrong, until, func(root *os.Root, list []string) (more bool) {
+	a.each(&wrong, until, func(root place, list []string) (more bool) {
 		for _, name := range list {
 			if _, twice := seen[name]; twice || !a.isMap(name) {
 				continue
@@ -87,7 +87,7 @@ func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 }
 
 // output reads one output, or returns it from the cache.
-func (a *App) output(root *os.Root, name string) (output, error) {
+func (a *App) output(root place, name string) (output, error) {
 	file := name + "/file.out.index"
 	info, err := root.Stat(file)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *App) isMap(name string) bool {
 
 // each visits the output folder in each local directory that has one, with the names in it, until a deadline or until a
 // visit wants no more.
-func (a *App) each(wrong *problems, until time.Time, visit func(root *os.Root, list []string) (more bool)) {
+func (a *App) each(wrong *problems, until time.Time, visit func(root place, list []string) (more bool)) {
 	for _, dir := range a.dirs {
 		if late(wrong, until, dir) {
 			return
@@ -131,7 +131,7 @@ func (a *App) each(wrong *problems, until time.Time, visit func(root *os.Root, l
 			wrong.put(err)
 			continue
 		}
-		root, err := local.OpenRoot(path.Join(a.folder, "output"))
+		root, err := place{local}.open(path.Join(a.folder, "output"))
 		_ = local.Close() // it was only read
 		if err != nil {
 			wrong.add(err)

@@ -204,6 +204,35 @@ func TestHostileOutputs(t *testing.T) {
 	}
 }
 
+// A pipe in place of a folder does not block.
+func TestPipesForFolders(t *testing.T) {
+	dir, proc := t.TempDir(), t.TempDir()
+	put(t, fmt.Appendf(nil, "Uid:\t0\t%d\t0\t0\n", os.Geteuid()), proc, "1", "status")
+	put(t, nil, folder(dir), "x")
+	put(t, nil, proc, "1", "root", "x")
+	output, tmp := filepath.Join(folder(dir), "output"), filepath.Join(proc, "1", "root", "tmp")
+	if err := errors.Join(syscall.Mkfifo(output, 0o644), syscall.Mkfifo(tmp, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	var errs [2]error
+	done := make(chan bool)
+	go func() {
+		_, errs[0] = NewApp([]string{dir}, "ann", app).Outputs(maxEntries, soon())
+		_, errs[1] = heapsIn(proc).Of(1, soon())
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for a writer")
+	}
+	for _, err := range errs {
+		if !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("%v, want %v", err, syscall.ENOTDIR)
+		}
+	}
+}
+
 func TestProblems(t *testing.T) {
 	var p problems
 	p.add(nil)

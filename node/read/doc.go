@@ -11,11 +11,24 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
+// A place is an open folder.
+type place struct{ *os.Root }
+
+// open opens a folder below another one.
+func (p place) open(name string) (place, error) {
+	root, err := p.OpenRoot(name + "/.") // without the dot, opening a pipe of that name would wait for its writer
+	return place{root}, err
+}
+
+// Name returns the path of the folder.
+func (p place) Name() string { return filepath.Clean(p.Root.Name()) }
+
 // load returns the content of a regular file of at most this many bytes.
-func load(root *os.Root, name string, most int64) ([]byte, error) {
+func load(root place, name string, most int64) ([]byte, error) {
 	where := func() string { return root.Name() + "/" + name }
 	regular := func(info fs.FileInfo) error {
 		switch {
@@ -54,7 +67,7 @@ func load(root *os.Root, name string, most int64) ([]byte, error) {
 }
 
 // names returns the names in a folder, unordered and up to a maximum number.
-func names(root *os.Root, most int) ([]string, error) {
+func names(root place, most int) ([]string, error) {
 	f, err := root.Open(".")
 	if err != nil {
 		return nil, at(root, err)
@@ -71,4 +84,4 @@ func names(root *os.Root, most int) ([]string, error) {
 }
 
 // at adds the folder to an error. A root's error has only the path below it.
-func at(root *os.Root, err error) error { return fmt.Errorf("in %s: %w", root.Name(), err) }
+func at(root place, err error) error { return fmt.Errorf("in %s: %w", root.Name(), err) }

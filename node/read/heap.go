@@ -69,9 +69,9 @@ func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
 		return Heap{}, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	folder, err := root.OpenRoot("tmp")
+	folder, err := place{root}.open("tmp")
 	if err != nil {
-		return Heap{}, at(root, err)
+		return Heap{}, at(place{root}, err)
 	}
 	defer func() { _ = folder.Close() }()
 	list, err := h.list(folder, until)
@@ -105,7 +105,7 @@ func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
 }
 
 // list returns the content of a folder /tmp, and reads it if that has not been done.
-func (h *Heaps) list(root *os.Root, until time.Time) (*tmp, error) {
+func (h *Heaps) list(root place, until time.Time) (*tmp, error) {
 	info, err := root.Stat(".")
 	if err != nil {
 		return nil, at(root, err)
@@ -125,7 +125,7 @@ func (h *Heaps) list(root *os.Root, until time.Time) (*tmp, error) {
 }
 
 // fill reads the content of a folder /tmp.
-func (h *Heaps) fill(t *tmp, root *os.Root, until time.Time) error {
+func (h *Heaps) fill(t *tmp, root place, until time.Time) error {
 	f, err := root.Open(".")
 	if err != nil {
 		return at(root, err)
@@ -167,7 +167,7 @@ func (h *Heaps) fill(t *tmp, root *os.Root, until time.Time) error {
 
 // perfOwner returns the owner of a folder of hsperfdata files; ok is false if it is no such folder. Java processes do not
 // follow a link.
-func perfOwner(root *os.Root, name string) (uid uint32, ok bool) {
+func perfOwner(root place, name string) (uid uint32, ok bool) {
 	if !strings.HasPrefix(name, perfFolder) {
 		return 0, false
 	}
