@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -123,8 +124,25 @@ func (f *Finder) look(id, file string) *found {
 	return c
 }
 
+// maxPID is the most that is read of a pid file, in bytes: more than a number and spaces.
+const maxPID = 32
+
+// read returns the number in a pid file. The file may be anything: opening a pipe would wait for its writer, and a device
+// or a sparse file may have no end.
 func read(file string) (pid int, err error) {
-	text, err := os.ReadFile(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxPID {
+		return 0, fmt.Errorf("%s: want a regular file of at most %d bytes, got %v of %d", file, maxPID, info.Mode(), info.Size())
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxPID))
 	if err != nil {
 		return 0, err
 	}

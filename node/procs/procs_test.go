@@ -1,10 +1,12 @@
 package procs
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -131,6 +133,47 @@ func TestForeignPID(t *testing.T) {
 				t.Errorf("where another had its number: %+v", list)
 			}
 		})
+	}
+}
+
+// A pid file that is a pipe, a link or without end neither blocks nor takes memory, and the others are found.
+func TestHostilePIDFiles(t *testing.T) {
+	dir := t.TempDir()
+	cmd := session(t, id, "sleep", "60")
+	file := put(t, dir, id, strconv.Itoa(cmd.Process.Pid))
+	other := func(n int) string {
+		t.Helper()
+		hostile := put(t, dir, "container_1700000000000_0001_01_00001"+strconv.Itoa(n), "")
+		if err := os.Remove(hostile); err != nil {
+			t.Fatal(err)
+		}
+		return hostile
+	}
+	sparse := other(0)
+	if err := errors.Join(
+		os.WriteFile(sparse, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600), os.Truncate(sparse, 1<<33),
+		os.Symlink(file, other(1)), os.Symlink("/dev/zero", other(2)), syscall.Mkfifo(other(3), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan []Container)
+	go func() { found <- f.Find() }()
+	select {
+	case list := <-found:
+		if len(list) != 1 || list[0].ID != id {
+			t.Errorf("found %+v", list)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for a writer, or for an end")
+	}
+	for n, want := range []string{"at most 32 bytes", "too many levels", "too many levels", "want a regular file"} {
+		if _, err := read(strings.ReplaceAll(file, "000002", "00001"+strconv.Itoa(n))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v, want %q", n, err, want)
+		}
 	}
 }
 
