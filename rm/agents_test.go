@@ -385,7 +385,8 @@ func TestLoansComeBack(t *testing.T) {
 	}
 }
 
-// A node that can park containers itself does so while it has no agent.
+// A node that can park containers itself does so while it has no agent. What it has parked when its agent is back stays
+// so until it is resumed, whatever else changes: if it undid that, it would undo what the agent does.
 func TestAgentBeforeNode(t *testing.T) {
 	w, c, _, n, task := wishing(t, nil)
 	n.can |= heddle.Parks
@@ -404,8 +405,20 @@ func TestAgentBeforeNode(t *testing.T) {
 		t.Errorf("without its agent the node is told %+v", b.Updates)
 	}
 	a.sync()
+	if p, b := a.told(), n.beat(); p == nil || len(p.Want) != 1 || !p.Want[0].Parked || len(b.Updates) > 0 {
+		t.Errorf("with its agent back told %+v, its node %+v", p, b.Updates)
+	}
+	w.want(c, task, policy.Step{Do: policy.Resize, Limit: heddle.Of(3000, 1000)})
+	if b := n.beat(); len(b.Updates) != 1 || !b.Updates[0].Parked {
+		t.Errorf("of another size the node is told %+v", b.Updates)
+	}
+	w.want(c, task, policy.Step{Do: policy.Resume})
 	if b := n.beat(); len(b.Updates) != 1 || b.Updates[0].Parked {
-		t.Errorf("with its agent back the node is told %+v", b.Updates)
+		t.Errorf("of a container that goes on the node is told %+v", b.Updates)
+	}
+	w.want(c, task, policy.Step{Do: policy.Suspend})
+	if b := n.beat(); len(b.Updates) > 0 {
+		t.Errorf("of a container that its agent parks the node is told %+v", b.Updates)
 	}
 }
 

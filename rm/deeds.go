@@ -30,6 +30,7 @@ type DeedCounts struct {
 type deed struct {
 	limit    heddle.Resource // enforced or accounted for by its node
 	parked   bool            // the core has suspended it
+	demoted  bool            // its node was last told to park it
 	weight   int64           // milli-vcores; 0 for the weight of its size
 	bound    int64           // thousandths of a processor; 0 for none
 	frozen   heddle.Span     // while parked it does not run at all, for at most so long; 0 for not frozen
@@ -104,7 +105,7 @@ func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string)
 	if parked {
 		what = Parked
 	}
-	if n.demotes {
+	if n.demotes || d.demoted {
 		m.update(c)
 	}
 	if n.can.Has(heddle.Parks) {
@@ -165,8 +166,9 @@ func (m *Machine) updates(n *node) (out []Update) {
 		}
 		d.queued, d.expected, d.asked, d.version = false, true, m.now, c.version(m.now)
 		d.tries++
+		d.demoted = d.parked && (n.demotes || d.demoted)
 		m.counts.updates.Sent++
-		out = append(out, Update{Granted: m.granting(c), Version: d.version, Parked: d.parked && n.demotes})
+		out = append(out, Update{Granted: m.granting(c), Version: d.version, Parked: d.demoted})
 	}
 	return out
 }
@@ -185,7 +187,7 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 		return
 	}
 	switch {
-	case size.Whole() == d.limit.Whole() && (r.Parked == (d.parked && c.node.demotes) || !c.node.own.Has(heddle.Parks)):
+	case size.Whole() == d.limit.Whole() && (r.Parked == d.demoted || !c.node.own.Has(heddle.Parks)):
 		d.expected, d.tries = false, 0
 		m.counts.updates.Confirmed++
 	case m.now.Since(d.asked) < updateAgain:
@@ -234,13 +236,14 @@ func (m *Machine) relax(c *container) {
 }
 
 // able works out what a node can do, by itself and through its agent. If both can park containers the agent does it,
-// because it is faster.
+// because it is faster. What the node has parked before stays so until it is resumed: the node would undo what the agent
+// does.
 func (m *Machine) able(n *node) {
 	can := n.own | n.agent.caps()
 	if demotes := n.own.Has(heddle.Parks) && !n.agent.caps().Has(heddle.Parks); demotes != n.demotes {
 		n.demotes = demotes
 		for _, c := range n.conts {
-			if c.deed != nil && c.deed.parked {
+			if demotes && c.deed != nil && c.deed.parked {
 				m.update(c)
 			}
 		}

@@ -269,7 +269,8 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 		c.kind, c.priority, c.allocID, c.size = kind, s.Priority, s.AllocID, s.Size
 		t.holds.add(c, 1)
 		if s.Parked { // it is not suspended here
-			c.changed().parked = false
+			d := c.changed()
+			d.parked, d.demoted = false, true
 			m.update(c)
 		}
 		if kind == heddle.AM {

@@ -387,6 +387,15 @@ func (b base) restoreV2(dir string) error {
 	return err
 }
 
+// plain returns the weight that a group has, or 0 if that is the weight of a parked one: then the NodeManager has parked
+// it, and what it has otherwise is not known.
+func plain(weight int64, parked uint64) uint64 {
+	if uint64(weight) == parked {
+		return 0
+	}
+	return uint64(weight)
+}
+
 // readV1 reads the settings of a group of version 1.
 func readV1(dir string) (b base, err error) {
 	weight, err := number(dir, "cpu.shares")
@@ -398,7 +407,7 @@ func readV1(dir string) (b base, err error) {
 		return b, err
 	}
 	per, err := number(dir, "cpu.cfs_period_us")
-	return base{Weight: uint64(weight), Quota: quota, Period: uint64(per), High: "max"}, err
+	return base{Weight: plain(weight, weightV1(0)), Quota: quota, Period: uint64(per), High: "max"}, err
 }
 
 // readV2 reads the settings of a group of version 2.
@@ -407,7 +416,7 @@ func readV2(dir string) (b base, err error) {
 	if err != nil {
 		return b, err
 	}
-	b = base{Weight: uint64(weight), Quota: -1, Period: period, High: "max"}
+	b = base{Weight: plain(weight, weightV2(0)), Quota: -1, Period: period, High: "max"}
 	if b.Idle, err = number(dir, "cpu.idle"); errors.Is(err, fs.ErrNotExist) {
 		err = nil // an older kernel
 	}

@@ -467,6 +467,42 @@ func TestFilesOfV2(t *testing.T) {
 	}
 }
 
+// A group that the NodeManager has parked has the weight of its container once that goes on.
+func TestParkedByYARN(t *testing.T) {
+	cgroups.TestMode = true
+	defer func() { cgroups.TestMode = false }()
+	g := open(t)
+	g.how, g.v1, g.v2 = byV2, nil, t.TempDir()
+	for _, x := range []struct {
+		controller, file, parked string
+		files                    map[string]string
+		read                     func(string) (base, error)
+		plain, weighed           string
+	}{
+		{"", "cpu.weight", "1", map[string]string{"cgroup.controllers": "cpu\n", "cpu.max": "max 100000\n"}, readV2, "100", "250"},
+		{"cpu", "cpu.shares", "2", map[string]string{"cpu.cfs_quota_us": "-1\n", "cpu.cfs_period_us": "100000\n"}, readV1, "1024", "2560"},
+	} {
+		dir := t.TempDir()
+		x.files[x.file] = x.parked
+		for file, text := range x.files {
+			writes(t, dir, file, text)
+		}
+		base, err := x.read(dir)
+		do(t, err)
+		g.boxes[id] = &box{Container: procs.Container{ID: id, PID: 1 << 30}, dirs: map[string]string{x.controller: dir}, yarns: true, base: base}
+		for _, s := range []struct {
+			set  Set
+			want string
+		}{{Set{Park: true, Weight: 250}, x.parked}, {Set{}, x.plain}, {Set{Park: true}, x.parked}, {Set{Weight: 250}, x.weighed}} {
+			do(t, g.Apply(id, s.set))
+			reads(t, dir, x.file, s.want)
+		}
+		do(t, g.Apply(id, Set{Park: true}))
+		do(t, g.RestoreAll())
+		reads(t, dir, x.file, x.plain)
+	}
+}
+
 func TestLock(t *testing.T) {
 	g := open(t)
 	if ok, err := g.Lock(); !ok || err != nil {
