@@ -181,6 +181,12 @@ type (
 		What      Caps
 	}
 
+	// Able says that a node can do to a container what an Unable said that it cannot.
+	Able struct {
+		Container ContainerID
+		What      Caps
+	}
+
 	// Wake says that the time given by Deadline has come.
 	Wake struct{}
 )
@@ -212,6 +218,7 @@ func (Exit) event()         {}
 func (AppDone) event()      {}
 func (Refused) event()      {}
 func (Unable) event()       {}
+func (Able) event()         {}
 func (Wake) event()         {}
 
 // A Row is one row of an application's request table: the number of containers of a size wanted at a place. Count is

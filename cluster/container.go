@@ -591,6 +591,9 @@ func (c *Cluster) Suspend(x *Container) {
 // SetUnable adds to what a container's node cannot do to it.
 func (c *Cluster) SetUnable(x *Container, what heddle.Caps) { x.rare().lacks |= what }
 
+// SetAble takes from what a container's node cannot do to it.
+func (c *Cluster) SetAble(x *Container, what heddle.Caps) { x.rare().lacks &^= what }
+
 // Freeze records that a suspended container does not run at all.
 func (c *Cluster) Freeze(x *Container) {
 	if !x.suspended {

@@ -21,8 +21,8 @@ type AgentSync struct {
 	Node    ids.Node // the node it runs beside
 	Agent   string   // differs after each start of the agent
 	Can     heddle.Caps
-	Applied uint64 // version of the wish that it has carried out; 0 for none
-	Used    []Used
+	Applied uint64         // version of the wish that it has carried out; 0 for none
+	Used    []Used         // of the containers that it has found
 	Failed  []AgentFailure // wishes of Applied that it could not carry out
 	Tasks   []TaskIn
 	Outputs []MapOutput
@@ -50,7 +50,7 @@ type MasterHeap struct {
 	HeapNews
 }
 
-// Used is what a container has used.
+// Used is what a container has used; nothing if it was not measured.
 type Used struct {
 	Container ids.Container
 	CPU       heddle.Span // processor time since the agent found it
@@ -62,6 +62,7 @@ type AgentFailure struct {
 	Container ids.Container
 	Text      string
 	Lacks     heddle.Caps // which capabilities fail for it
+	Missing   bool        // it has not been found, which says nothing of others
 }
 
 // An AgentWish is everything that is wanted of a node's containers. Containers it does not name have the defaults.
@@ -181,6 +182,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 	}
 	m.staleNode(n)
 	m.able(n)
+	m.foundBy(a, q.Used)
 	m.agentFailed(a, q.Failed)
 	m.measuredBy(a, q.Used)
 	m.disksBy(a, q.DiskBusy)
@@ -244,7 +246,24 @@ func (m *Machine) agentFailed(a *agent, failed []AgentFailure) {
 	}
 }
 
-// unable drops what an agent could not do to a container, and for all containers if it failed for another one before.
+// foundBy takes back that things cannot be done to containers, if that was because they had not been found.
+func (m *Machine) foundBy(a *agent, used []Used) {
+	var found []*container
+	for _, c := range a.node.conts {
+		if c.deed != nil && c.deed.missing != 0 && slices.ContainsFunc(used, func(u Used) bool { return u.Container == c.id() }) {
+			found = append(found, c)
+		}
+	}
+	for _, c := range found {
+		d, can := c.deed, c.deed.missing
+		d.lacks, d.missing = d.lacks&^can, 0
+		m.wants(a.node)
+		m.step(heddle.Able{Container: c.cid, What: can})
+	}
+}
+
+// unable drops what an agent could not do to a container, and for all containers if it failed for another one before. An
+// agent that has yet to find a container lacks nothing.
 func (m *Machine) unable(a *agent, f AgentFailure) {
 	c := m.container(f.Container)
 	if c == nil || c.node != a.node || !c.running() {
@@ -258,6 +277,10 @@ func (m *Machine) unable(a *agent, f AgentFailure) {
 	d.lacks |= lacks
 	m.wants(a.node)
 	m.step(heddle.Unable{Container: c.cid, What: lacks})
+	if f.Missing {
+		d.missing |= lacks
+		return
+	}
 	if more := lacks & a.failing &^ a.lacks; more != 0 {
 		m.log(Warn, "a node agent lacks a capability that it reported", "node", a.node.id, "cannot", more.String())
 		a.lacks |= more
@@ -277,7 +300,7 @@ func (m *Machine) measuredBy(a *agent, used []Used) {
 	a.used = make(map[ids.Container]usedAt, len(used))
 	for _, u := range used {
 		c := m.container(u.Container)
-		if c == nil || c.node != a.node || !c.running() || u.CPU < 0 || u.Memory < 0 || u.Memory > maxAmount {
+		if c == nil || c.node != a.node || !c.running() || u.CPU < 0 || u.Memory < 0 || u.Memory > maxAmount || u.CPU == 0 && u.Memory == 0 {
 			continue
 		}
 		a.used[u.Container] = usedAt{u.CPU, m.now}

@@ -518,7 +518,7 @@ func TestWhatAnAgentCannotDo(t *testing.T) {
 			t.Fatalf("told %+v, lent %d", p, lent())
 		}
 		a.call = w.next()
-		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{id, "no such group", heddle.Freezes}}})
+		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{id, "no such group", heddle.Freezes, false}}})
 		if p := a.told(); p == nil || len(p.Want) != 0 || lent() != 0 {
 			t.Errorf("told %+v, lent %d", p, lent())
 		}
@@ -549,12 +549,45 @@ func TestWhatAnAgentCannotDo(t *testing.T) {
 	}
 }
 
+// Containers that an agent has yet to find say nothing of its node, and it can do everything to each once it names it.
+func TestWhatAnAgentHasYetToFind(t *testing.T) {
+	w, c, m, n, a, task := agentedBy(t, "")
+	a.does(a.can | heddle.Freezes)
+	both := []ids.Container{task, n.task(m)}
+	for _, id := range both {
+		w.want(c, id, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
+		a.told()
+		a.call = w.next()
+		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{id, "not found", heddle.Freezes, true}}})
+		if p := a.told(); p == nil || len(p.Want) != 0 || w.m.core.View().Container(w.m.container(id).cid).Can(heddle.Freezes) {
+			t.Errorf("not found, and told %+v", p)
+		}
+		a.sync()
+	}
+	if !w.m.core.View().Node(n.nid()).Can(heddle.Freezes) {
+		t.Error("its node does not freeze")
+	}
+	a.sync(Used{Container: both[1]})
+	a.told()
+	a.sync()
+	for i, id := range both {
+		w.want(c, id, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
+		if p := a.told(); p == nil || len(p.Want) != 1 || (p.Want[0].Frozen > 0) != (i == 1) {
+			t.Errorf("container %d of which the second was found: told %+v", i+1, p)
+		}
+		a.sync()
+		w.want(c, id, policy.Step{Do: policy.Resume})
+		a.told()
+		a.sync()
+	}
+}
+
 // A new core also knows what an agent could not do to a container, although it is not told again.
 func TestWhatAnAgentCouldNotDoStays(t *testing.T) {
 	w, _, _, n, a, task := agentedBy(t, "")
 	a.does(a.can | heddle.Freezes)
 	a.call = w.next()
-	w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group", heddle.Freezes}}})
+	w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group", heddle.Freezes, false}}})
 	freezes := func() bool { return w.m.core.View().Container(w.m.container(task).cid).Can(heddle.Freezes) }
 	if freezes() {
 		t.Fatal("it counts as one that can be frozen")
@@ -574,7 +607,7 @@ func TestAgentFails(t *testing.T) {
 	a.told()
 	for range 3 {
 		a.call = w.next()
-		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group", 0}}})
+		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group", 0, false}}})
 	}
 	for _, x := range nodesOf(w.m.View()) {
 		if x.ID == n.id && (x.Agent == nil || len(x.Agent.Failed) != 1 || x.Agent.Behind) {

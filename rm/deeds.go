@@ -36,6 +36,7 @@ type deed struct {
 	frozen   heddle.Span     // while parked it does not run at all, for at most so long; 0 for not frozen
 	since    heddle.Time     // … from then
 	lacks    heddle.Caps     // what its agent could not do
+	missing  heddle.Caps     // … only because it had not found the container
 	version  int32
 	asked    heddle.Time // when its node was last told; never if it was not
 	tries    int         // attempts not confirmed by the node

@@ -160,6 +160,10 @@ func (c *Core) apply(ev heddle.Event) {
 		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Running {
 			c.unable(x, e.What)
 		}
+	case heddle.Able:
+		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Running {
+			c.c.SetAble(x, e.What)
+		}
 	case heddle.Heartbeat, heddle.Offer, heddle.NodeSilent: // handled elsewhere
 	}
 }

@@ -115,9 +115,7 @@ func heard(l *load) (q *rm.AgentSync, code int, err error) {
 		if err != nil {
 			continue
 		}
-		if c.CPU+c.RSS > 0 {
-			q.Used = append(q.Used, rm.Used{Container: id, CPU: heddle.Span(c.CPU) * heddle.Millisecond, Memory: c.RSS})
-		}
+		q.Used = append(q.Used, rm.Used{Container: id, CPU: heddle.Span(c.CPU) * heddle.Millisecond, Memory: c.RSS})
 		if app, reduce, task, ok := ids.ParseTaskAttempt(c.Task); ok && app == id.Attempt.App {
 			of := rm.Task{Kind: heddle.Map, Index: task}
 			if reduce {
@@ -128,7 +126,7 @@ func heard(l *load) (q *rm.AgentSync, code int, err error) {
 	}
 	for _, f := range s.Failed {
 		if id, err := ids.ParseContainer(f.ID); err == nil {
-			q.Failed = append(q.Failed, rm.AgentFailure{Container: id, Text: f.Error, Lacks: capsOf(f.Lacks)})
+			q.Failed = append(q.Failed, rm.AgentFailure{Container: id, Text: f.Error, Lacks: capsOf(f.Lacks), Missing: f.Missing})
 		}
 	}
 	for _, o := range s.Outputs {

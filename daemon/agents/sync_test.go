@@ -52,7 +52,7 @@ func TestSync(t *testing.T) {
 	if err := json.NewEncoder(&b).Encode(api.Sync{
 		Node: "n1:8041", Agent: "a", Version: "v", Can: []string{"parks", "flies"}, Applied: 6,
 		Containers: []api.Container{{ID: id, CPU: 1500, RSS: 300, Task: "attempt_1700000000000_0001_r_000004_0"}, {ID: "nonsense", CPU: 1}},
-		Failed:     []api.Failure{{ID: id, Error: "no such group"}},
+		Failed:     []api.Failure{{ID: id, Error: "no such group"}, {ID: id, Missing: true}},
 		Outputs:    []api.Output{{Attempt: "attempt_1700000000000_0001_m_000003_1", Bytes: 77}, {Attempt: "attempt_1700000000000_0001_r_000003_1", Bytes: 78}},
 		Heaps:      []api.Heap{{ID: id, Live: 30, Used: 50, RSS: 180}, {ID: "nonsense"}},
 		DiskBusy:   2500,
@@ -73,7 +73,7 @@ func TestSync(t *testing.T) {
 	if want := (&rm.AgentSync{
 		Node: ids.Node{Host: "n1", Port: 8041}, Agent: "a", Can: heddle.Parks, Applied: 6,
 		Used:    []rm.Used{{Container: cont, CPU: 1500 * heddle.Millisecond, Memory: 300}},
-		Failed:  []rm.AgentFailure{{Container: cont, Text: "no such group"}},
+		Failed:  []rm.AgentFailure{{Container: cont, Text: "no such group"}, {Container: cont, Missing: true}},
 		Tasks:   []rm.TaskIn{{Container: cont, Task: rm.Task{Kind: heddle.Reduce, Index: 4}}},
 		Outputs: []rm.MapOutput{{App: cont.Attempt.App, Map: 3, Bytes: 77}},
 		Heaps:   []rm.MasterHeap{{Container: cont, HeapNews: rm.HeapNews{Live: 30, Outside: 130}}},

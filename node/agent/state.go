@@ -33,7 +33,7 @@ type Actuator interface {
 const lasting = 2 * time.Second
 
 // unfound is how long a container that has a want may stay unfound before everything wanted of it is reported as
-// impossible. A container whose files are still being fetched has no process yet.
+// impossible until it is found. A container whose files are still being fetched has no process yet.
 const unfound = 30 * time.Second
 
 // orphaned is how long a group has to be without a container before the NodeManager is asked whether it may be ended.
@@ -362,7 +362,7 @@ func (s *state) report(into *api.Sync) asked {
 	for _, id := range slices.Sorted(maps.Keys(s.missing)) {
 		if want, ok := s.wants[id]; ok && s.now.Sub(s.missing[id]) >= unfound && len(into.Failed) < api.MaxContainers {
 			into.Failed = append(into.Failed, api.Failure{
-				ID: id, Error: "the container was not found on this node", Lacks: want.set().Needs().Names(),
+				ID: id, Error: "the container was not found on this node", Lacks: want.set().Needs().Names(), Missing: true,
 			})
 		}
 	}

@@ -391,14 +391,14 @@ func TestUnfound(t *testing.T) {
 		var said api.Sync
 		s.report(&said)
 		for _, f := range said.Failed {
-			ids = append(ids, f.ID+" "+strings.Join(f.Lacks, ","))
+			ids = append(ids, fmt.Sprint(f.ID, " ", strings.Join(f.Lacks, ","), " ", f.Missing))
 		}
 		return ids
 	}
 	if got := lacking(0, container(2)); got != nil {
 		t.Errorf("at once: %v", got)
 	}
-	if got := lacking(unfound, container(2)); len(got) != 1 || got[0] != container(1).ID+" freezes" {
+	if got := lacking(unfound, container(2)); len(got) != 1 || got[0] != container(1).ID+" freezes true" {
 		t.Errorf("after a while: %v", got)
 	}
 	if got := lacking(unfound+time.Second, container(1), container(2)); got != nil {

@@ -65,6 +65,8 @@ type Failure struct {
 	ID    string   `json:"id"`
 	Error string   `json:"error"`
 	Lacks []string `json:"lacks,omitempty"` // what could not be done, by the names of heddle.Caps
+	// Missing says that the container has not been found: this says nothing of others, and may change.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // A Wish is what the ResourceManager wants of a node.

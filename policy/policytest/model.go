@@ -70,6 +70,11 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 			g.lacks |= e.What
 			m.live[e.Container] = g
 		}
+	case heddle.Able:
+		if g, ok := m.live[e.Container]; ok && v.Container(e.Container).State() == cluster.Running {
+			g.lacks &^= e.What
+			m.live[e.Container] = g
+		}
 	case heddle.NodeResized:
 		if n := v.Node(e.Node); n != nil && n.Up() {
 			m.room[e.Node] = m.room[e.Node].Plus(e.Total).Minus(m.total[e.Node])
