@@ -125,6 +125,8 @@ func (a *Agent) Run(ctx context.Context) error {
 		reached    = true
 		now        = time.Now()
 		look, post = now, now
+		sent       = now
+		idle       = false // the last answer came early and said nothing new
 		nextNM     = now
 		timer      = time.NewTimer(0)
 	)
@@ -143,6 +145,11 @@ func (a *Agent) Run(ctx context.Context) error {
 				}
 				reached, wait = true, backoff
 				hold = time.Duration(got.wish.Every) * time.Millisecond
+				again := now.Sub(sent) < hold && a.state.same(got.wish)
+				if again && idle { // a node that is unknown is answered at once
+					post = sent.Add(hold)
+				}
+				idle = again
 				a.state.answer(now, got.wish)
 				break
 			}
@@ -179,7 +186,7 @@ func (a *Agent) Run(ctx context.Context) error {
 			go func() { known <- a.ask(ctx) }()
 		}
 		if looked && !busy && !now.Before(post) {
-			busy, post = true, now.Add(apart)
+			busy, sent, post = true, now, now.Add(apart)
 			s := api.Sync{Node: a.Node, Agent: a.name, Version: a.Version}
 			of := a.state.report(&s)
 			go func() {

@@ -226,6 +226,65 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// An agent beside a NodeManager that has not registered is answered at once, and asks as often as it was told. Once its
+// answers are held back, what is new reaches it at once.
+func TestNotRegistered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, c := newTree(), container(0)
+		var (
+			requests atomic.Int32
+			known    atomic.Bool
+		)
+		news := make(chan int64)
+		w := api.Wish{Every: 1000, Lease: 30_000, Want: []api.Want{}}
+		client := &http.Client{Transport: wire(func(r *http.Request) (*http.Response, error) {
+			requests.Add(1)
+			w.Version++
+			if known.Load() && w.Every == 1000 {
+				w.Every = 5000
+			} else if known.Load() {
+				select {
+				case weight := <-news:
+					w.Want = []api.Want{{ID: c.ID, Weight: weight}}
+				case <-time.After(5 * time.Second):
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+			}
+			text, _ := json.Marshal(w)
+			return reply(200, string(text)), nil
+		})}
+		a, err := New(Config{RM: "http://127.0.0.1:8088", Node: "n:1", Finder: one{c}, Groups: f, Client: client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.Run(ctx) }()
+		time.Sleep(time.Minute)
+		if n := requests.Load(); n < 58 || n > 64 {
+			t.Errorf("%d requests in a minute, want one a second", n)
+		}
+		known.Store(true)
+		time.Sleep(1500 * time.Millisecond)
+		for weight := int64(50); weight < 60; weight++ {
+			select {
+			case news <- weight / 2: // the same twice
+			case <-time.After(2 * apart):
+				t.Fatalf("the answer with weight %d waits for a request", weight/2)
+			}
+			synctest.Wait()
+			if is := f.set(c.ID); is.Weight != weight/2 {
+				t.Errorf("%+v, want weight %d", is, weight/2)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAsks(t *testing.T) {
 	for _, x := range []struct {
 		code int
