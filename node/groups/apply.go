@@ -242,7 +242,7 @@ func (g *Groups) freeze(b *box, frozen bool) error {
 		}
 		return m.Freeze(cgroups.Thawed)
 	}
-	return session{b.PID, b.Start}.stop(frozen)
+	return b.session().stop(frozen)
 }
 
 // freezing is how long to wait until a group of version 2 is frozen. A process that waits for a disk stops once it has
@@ -307,7 +307,7 @@ func (g *Groups) processors(b *box, s Set, parked bool) error {
 	case s.Park && !g.parks:
 		bad = errors.Join(bad, errors.New("this node cannot park containers: it could not unpark them again"))
 	case s.Park || parked:
-		bad = errors.Join(bad, session{b.PID, b.Start}.idle(s.Park))
+		bad = errors.Join(bad, b.session().idle(s.Park))
 	}
 	return bad
 }

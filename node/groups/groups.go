@@ -255,7 +255,7 @@ func (g *Groups) adoptV1(b *box) error {
 			if err := os.MkdirAll(own, 0o755); err != nil {
 				return err
 			}
-			if err := gather(b.PID, own); err != nil {
+			if err := gather(b.session(), own); err != nil {
 				return err
 			}
 			continue
@@ -286,7 +286,7 @@ func (g *Groups) adoptV2(b *box) error {
 	if err := os.MkdirAll(own, 0o755); err != nil {
 		return err
 	}
-	return gather(b.PID, own)
+	return gather(b.session(), own)
 }
 
 // existing returns the group of a process, if it is named after its container.
@@ -305,14 +305,14 @@ func (g *Groups) existing(pid int, controller, id string) (string, error) {
 }
 
 // gather moves a session into a group, until no process is outside.
-func gather(leader int, dir string) error {
+func gather(s session, dir string) error {
 	const most = 100
 	for range most {
 		in, err := cgroups.GetAllPids(dir)
 		if err != nil {
 			return err
 		}
-		of, err := procs.Session(leader)
+		of, err := s.pids()
 		if err != nil {
 			return err
 		}
@@ -329,6 +329,9 @@ func gather(leader int, dir string) error {
 	return fmt.Errorf("its processes start new ones faster than they can be moved to %s: %d passes were not enough", dir, most)
 }
 
+// session returns the processes that the NodeManager started for a container.
+func (b *box) session() session { return session{b.PID, b.Start} }
+
 // pids returns the processes of a container.
 func (b *box) pids() []int {
 	for _, controller := range []string{"", "freezer", "cpu"} {
@@ -338,7 +341,7 @@ func (b *box) pids() []int {
 			}
 		}
 	}
-	pids, _ := procs.Session(b.PID) // processes that cannot be seen are not measured
+	pids, _ := b.session().pids() // processes that cannot be seen are not measured
 	return pids
 }
 

@@ -334,6 +334,26 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// A session whose number another process got meanwhile is neither moved nor measured.
+func TestReusedNumber(t *testing.T) {
+	cgroups.TestMode = true
+	defer func() { cgroups.TestMode = false }()
+	dir := t.TempDir()
+	writes(t, dir, "cgroup.procs", "")
+	c := start(t, "sleep", "60")
+	for _, x := range []struct {
+		start uint64
+		want  string
+	}{{c.Start + 1, ""}, {c.Start, fmt.Sprint(c.PID)}} {
+		b := &box{Container: procs.Container{ID: id, PID: c.PID, Start: x.start}}
+		do(t, gather(b.session(), dir))
+		reads(t, dir, "cgroup.procs", x.want)
+		if pids := b.pids(); len(pids) > 0 != (x.want != "") {
+			t.Errorf("measured are %v", pids)
+		}
+	}
+}
+
 // Kept files are found again whatever characters the node's name has.
 func TestRestoreOfIPv6(t *testing.T) {
 	run := t.TempDir()
