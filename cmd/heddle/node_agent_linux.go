@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -68,6 +69,9 @@ gets its defaults back. It logs on stderr what it does to which container.`,
 			}
 			c.Node, c.Version, c.Finder, c.Dirs, c.Groups, c.Log = f.node, version(), finder, dirs, g, log
 			if credentials != "" {
+				if _, err := trust.CheckAddress(c.RM); err != nil {
+					return usageError{fmt.Errorf("--rm: %w", err)}
+				}
 				if c.Client, err = trust.Client(credentials); err != nil {
 					return failure{err}
 				}
@@ -86,7 +90,7 @@ gets its defaults back. It logs on stderr what it does to which container.`,
 	f.add(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&c.RM, "rm", "", "where the ResourceManager listens for agents (listen.agents), a `URL`")
-	fs.StringVar(&credentials, "credentials", "", "the `DIR` that heddle node join has filled; without it nothing is encrypted")
+	fs.StringVar(&credentials, "credentials", "", "the `DIR` that heddle node join has filled; without it nothing is encrypted, and --rm is on this machine")
 	fs.StringSliceVar(&dirs, "local-dirs", nil, "the NodeManager's yarn.nodemanager.local-dirs, `DIR,DIR`")
 	fs.StringVar(&c.NMWeb, "nm-web", "",
 		"web address of the NodeManager, a `URL`; without it, processes that the NodeManager left behind keep running")

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -153,6 +154,23 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 	}
 	if out, err := node("thaw").CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("thaw: %v\n%s", err, out)
+	}
+}
+
+// Reports leave the machine only encrypted.
+func TestNodeAgentEncrypts(t *testing.T) {
+	run := filepath.Join(t.TempDir(), "file") // in place of a folder, so that no agent runs whatever happens
+	if err := os.WriteFile(run, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{{"--rm", "http://rm:8039"}, {"--rm", "http://127.0.0.1:8039", "--credentials", t.TempDir()}} {
+		var said bytes.Buffer
+		root := newRoot(&app{out: io.Discard, err: &said, log: slog.New(slog.DiscardHandler)})
+		root.SetArgs(append([]string{"node", "agent", "--node", "nosuch:1", "--run", run, "--local-dirs", t.TempDir()}, more...))
+		err := root.Execute()
+		if _, ok := errors.AsType[usageError](err); !ok || !strings.Contains(err.Error(), "want a ResourceManager on this machine") && !strings.Contains(err.Error(), "want one such as https://rm:8039") {
+			t.Errorf("%v: %v", more, err)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ type Config struct {
 	Dirs   []string      // yarn.nodemanager.local-dirs of the NodeManager, to read map outputs and how busy the disks are; without any, neither is read
 	Look   time.Duration // between two looks for containers; 0 for a second
 	Groups Actuator
-	Client *http.Client // nil for one without credentials
+	Client *http.Client // for the ResourceManager; nil for one without credentials, and then that is on this machine
 	Log    *slog.Logger // nil for none
 }
 
@@ -62,6 +63,7 @@ type Config struct {
 type Agent struct {
 	Config
 	name  string // different after each start
+	nm    *http.Client
 	state *state
 	files func(*api.Sync, asked) // adds to a report the data from files that was asked for
 }
@@ -77,13 +79,35 @@ func New(c Config) (*Agent, error) {
 			return nil, fmt.Errorf("%s: want a URL such as http://127.0.0.1:8039, got %q", what, at)
 		}
 	}
+	if c.Client == nil && !local(c.RM) {
+		return nil, fmt.Errorf("without credentials nothing is encrypted: want a ResourceManager on this machine, such as http://127.0.0.1:8039, got %q", c.RM)
+	}
 	if _, err := ids.ParseNode(c.Node); err != nil {
 		return nil, err
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.Client = cmp.Or(c.Client, &http.Client{})
 	c.Look = cmp.Or(c.Look, usualLook)
-	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Log), files: newReader(c.Dirs, c.Log).read}, nil
+	return &Agent{Config: c, name: rand.Text(), nm: nmClient(), state: newState(c.Groups, c.Log), files: newReader(c.Dirs, c.Log).read}, nil
+}
+
+// local reports whether a URL leads to this machine's loopback.
+func local(at string) bool {
+	u, err := url.Parse(at)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && addr.Unmap().IsLoopback()
+}
+
+// nmClient returns a client for the NodeManager. It has no credentials, and follows no redirects and uses no proxies: the
+// answer decides which processes are ended.
+func nmClient() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // Watch sets a function, before Run, that is told when the first frozen container thaws; the zero time means none.
@@ -232,7 +256,7 @@ func (a *Agent) sync(ctx context.Context, s *api.Sync, wait time.Duration) answe
 		return answer{err: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	body, err := a.do(req, maxWish)
+	body, err := do(a.Client, req, maxWish)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -262,7 +286,7 @@ func (a *Agent) ask(ctx context.Context) answered {
 		return answered{err: err}
 	}
 	req.Header.Set("Accept", "application/json")
-	body, err := a.do(req, maxNM)
+	body, err := do(a.nm, req, maxNM)
 	if err != nil {
 		return answered{err: err}
 	}
@@ -274,8 +298,8 @@ func (a *Agent) ask(ctx context.Context) answered {
 }
 
 // do sends a request and returns the body of the answer if it is a success of at most this many bytes.
-func (a *Agent) do(req *http.Request, most int64) ([]byte, error) {
-	resp, err := a.Client.Do(req)
+func do(c *http.Client, req *http.Request, most int64) ([]byte, error) {
+	resp, err := c.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -285,6 +286,7 @@ func TestNotRegistered(t *testing.T) {
 	})
 }
 
+// A NodeManager is asked without the ResourceManager's credentials, and is not followed elsewhere.
 func TestAsks(t *testing.T) {
 	for _, x := range []struct {
 		code int
@@ -296,9 +298,16 @@ func TestAsks(t *testing.T) {
 		{200, `{"RemoteException":{}}`, false},
 		{200, `<html>`, false},
 		{503, `{"containers":{}}`, false},
+		{302, `{"containers":{}}`, false},
 	} {
-		client := &http.Client{Transport: wire(func(*http.Request) (*http.Response, error) { return reply(x.code, x.body), nil })}
-		a, err := New(Config{RM: "http://rm:1", NMWeb: "http://nm:1", Node: "n:1", Client: client})
+		nm := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(x.code)
+			_, _ = io.WriteString(w, x.body)
+		}))
+		defer nm.Close()
+		client := &http.Client{Transport: wire(func(*http.Request) (*http.Response, error) { return nil, errors.New("this is for the ResourceManager") })}
+		a, err := New(Config{RM: "https://rm:1", NMWeb: nm.URL, Node: "n:1", Client: client})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,8 +332,17 @@ func TestRefusesAnswers(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	for _, c := range []Config{{}, {RM: "rm:8088", Node: "n:1"}, {RM: "http://rm", Node: "n"}, {RM: "http://rm", NMWeb: "nm", Node: "n:1"}} {
+		c.Client = &http.Client{}
 		if _, err := New(c); err == nil {
 			t.Errorf("%+v: no error", c)
+		}
+	}
+	for at, ok := range map[string]bool{
+		"http://127.0.0.1:8039": true, "http://[::1]:8039": true, "http://localhost:8039": true,
+		"http://rm:8039": false, "https://rm:8039": false, "http://10.0.0.1:8039": false, "http://localhost.rm:8039": false,
+	} {
+		if _, err := New(Config{RM: at, Node: "n:1"}); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "nothing is encrypted") {
+			t.Errorf("without credentials, at %s: %v", at, err)
 		}
 	}
 }
