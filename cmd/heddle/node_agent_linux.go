@@ -93,7 +93,7 @@ gets its defaults back. It logs on stderr what it does to which container.`,
 	fs.StringVar(&credentials, "credentials", "", "the `DIR` that heddle node join has filled; without it nothing is encrypted, and --rm is on this machine")
 	fs.StringSliceVar(&dirs, "local-dirs", nil, "the NodeManager's yarn.nodemanager.local-dirs, `DIR,DIR`")
 	fs.StringVar(&c.NMWeb, "nm-web", "",
-		"web address of the NodeManager, a `URL`; without it, processes that the NodeManager left behind keep running")
+		"web address of the NodeManager, a `URL`; without it, or a control group of the agent's, processes that the NodeManager left behind keep running")
 	must(cmd.MarkFlagRequired("rm"))
 	must(cmd.MarkFlagRequired("local-dirs"))
 	must(cmd.MarkFlagDirname("credentials"))

@@ -49,7 +49,7 @@ type Config struct {
 	Node    string // host:port of the NodeManager
 	Version string // of Heddle
 	// NMWeb is the URL of the NodeManager's web server. Without it, containers that the NodeManager left behind are
-	// never ended.
+	// never ended; with it, only those that have a group that an agent made.
 	NMWeb  string
 	Finder Finder
 	Dirs   []string      // yarn.nodemanager.local-dirs of the NodeManager, to read map outputs and how busy the disks are; without any, neither is read

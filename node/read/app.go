@@ -50,8 +50,8 @@ func NewApp(dirs []string, user string, id ids.App) *App {
 }
 
 // Outputs returns what the maps of a MapReduce job have written and not yet removed, by attempt: at most this many
-// outputs, and only those that it gets to before a deadline. A file that it has returned before is read again only if its
-// time or size has changed, so that the next call gets further. The error says what could not be read; the result has
+// outputs, always the first, and only those that it gets to before a deadline. A file that it has returned before is read
+// again only if its time or size has changed, so that in the same time the next call gets further. The error says what could not be read; the result has
 // everything that the error does not name.
 func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	seen := map[string]output{}

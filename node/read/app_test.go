@@ -143,8 +143,8 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestOutputsAreBounded has more outputs than are wanted, or than there is time for: that many are read, and the next
-// call goes on.
+// TestOutputsAreBounded has more outputs than are wanted, or than there is time for: that many are read. The next call is
+// told of more, or has more time, and goes on.
 func TestOutputsAreBounded(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	for i, dir := range []string{one, one, one, two} {
