@@ -171,12 +171,15 @@ func TestSparkDriverOrder(t *testing.T) {
 	}
 }
 
-// A stage that is skipped because its output exists stands for the one that wrote the output.
+// A stage that is skipped because its output exists stands for the one that wrote the output. The stage that reads it
+// still waits for what its driver waited for.
 func TestSparkSkippedStage(t *testing.T) {
-	start := `{"Event":"SparkListenerJobStart","Job ID":1,"Stage IDs":[2,3],"Stage Infos":[{"Stage ID":2,"Number of Tasks":1,"RDD Info":[{"RDD ID":0}]},{"Stage ID":3,"RDD Info":[{"RDD ID":3}]}]}` + "\n"
-	text := sparkStart + sparkBegin(0, 0, 1) + sparkSubmit(0, 0, "[]") + sparkSubmit(1, 0, "[0]") + sparkEnd(0) + start + sparkSubmit(3, 0, "[2,77]")
+	start := `{"Event":"SparkListenerJobStart","Job ID":%d,"Stage IDs":[%d,%d],"Stage Infos":[{"Stage ID":%[2]d,"Number of Tasks":1,"RDD Info":[{"RDD ID":0}]},{"Stage ID":%[3]d,"RDD Info":[{"RDD ID":%[3]d}]}]}` + "\n"
+	text := sparkStart + sparkBegin(0, 0, 1) + sparkSubmit(0, 0, "[]") + sparkSubmit(1, 0, "[0]") + sparkEnd(0) +
+		fmt.Sprintf(start, 1, 2, 3) + sparkSubmit(3, 0, "[2,77]") + sparkEnd(1) +
+		fmt.Sprintf(start, 2, 4, 5) + sparkSubmit(5, 0, "[4]") + sparkEnd(2)
 	w := readText(t, "spark", text)
-	if s := w.Jobs[0].Spark.Stages; len(s) != 3 || fmt.Sprint(s[2].Parents) != "[0]" {
+	if s := w.Jobs[0].Spark.Stages; len(s) != 4 || fmt.Sprint(s[2].Parents, s[3].Parents) != "[0 1] [0 3]" {
 		t.Errorf("stages %+v", s)
 	}
 	if filled(w, "parents", "skipped") != 1 {

@@ -237,19 +237,22 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 	return nil
 }
 
-// dag returns the stages with their parents among them. A stage without parents of its own waits for the last stages of
-// the jobs that the driver had waited for.
+// dag returns the stages with their parents among them. A stage waits for the last stages of the jobs that the driver
+// had waited for, unless a parent from its own job does.
 func (s *sparkLog) dag() []Stage {
 	out := make([]Stage, len(s.stages))
 	for i, st := range s.stages {
 		out[i] = st.Stage
+		root := s.roots[st.ID]
+		waits := false
 		for _, p := range st.parents {
 			if same, skipped := s.alias[p]; skipped && s.byID[p] == nil {
 				p = same
 			}
 			out[i].Parents = s.addParent(out[i].Parents, p, i)
+			waits = waits || s.roots[p] == root && slices.Contains(out[i].Parents, p)
 		}
-		if job := s.jobs[s.roots[st.ID]]; job != nil && len(out[i].Parents) == 0 {
+		if job := s.jobs[root]; job != nil && !waits {
 			for _, before := range job.after {
 				out[i].Parents = s.addParent(out[i].Parents, s.jobs[before].result, i)
 			}
