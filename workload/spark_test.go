@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -206,6 +207,49 @@ func TestSparkAttempts(t *testing.T) {
 	}
 	if !w.Jobs[0].Spark.GivenSpans {
 		t.Error("every task ended, and durations are said to be missing")
+	}
+}
+
+// A task that only a later attempt of a stage ran counts too: as the one with its partition's number if that is nobody
+// else's, else as the first that is left. Logs before Spark 3.3 do not state partitions.
+func TestSparkLaterAttempts(t *testing.T) {
+	begin := sparkStart + sparkBegin(0, 0) + sparkSubmit(0, 4, "[]")
+	partition := func(event string, index, p int) string {
+		return strings.Replace(event, fmt.Sprintf(`"Partition ID":%d`, index+7), fmt.Sprintf(`"Partition ID":%d`, p), 1)
+	}
+	none := regexp.MustCompile(`"Partition ID":[0-9]+,`)
+	for name, c := range map[string]struct{ text, want string }{
+		"same numbers": {
+			partition(sparkTask(0, 0, 1, 0, 100, "Success", 0), 1, 1) +
+				partition(sparkTask(0, 1, 0, 0, 200, "ExecutorLostFailure", 0), 0, 3) +
+				partition(sparkTask(0, 1, 0, 0, 300, "Success", 0), 0, 3) +
+				partition(sparkTask(0, 2, 0, 0, 400, "Success", 0), 0, 0) +
+				partition(sparkTask(0, 2, 1, 0, 500, "Success", 0), 1, 3), // was there before
+			"400 100 0 300",
+		},
+		"other numbers": {
+			sparkTask(0, 0, 0, 0, 100, "Success", 0) +
+				sparkTask(0, 1, 0, 0, 200, "Success", 0) + // of partition 7, task 0
+				sparkTask(0, 1, 2, 0, 300, "Success", 0) +
+				sparkTask(0, 0, 1, 0, 400, "Success", 0) + // the first attempt's goes on; its number is taken
+				sparkTask(0, 1, 3, 0, 500, "Success", 0) +
+				sparkTask(0, 1, 4, 0, 600, "Success", 0), // one more than there are
+			"100 300 400 500",
+		},
+		"no numbers": {
+			none.ReplaceAllString(sparkTask(0, 0, 1, 0, 100, "Success", 0)+
+				sparkTask(0, 1, 0, 0, 200, "Success", 0)+
+				sparkTask(0, 1, 7, 0, 300, "Success", 0), ""),
+			"200 100 300 0",
+		},
+	} {
+		var got []string
+		for _, task := range one(t, "spark", begin+c.text).Spark.Stages[0].Tasks {
+			got = append(got, fmt.Sprint(int64(task.Duration/heddle.Millisecond)))
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: tasks last %s ms, want %s", name, s, c.want)
+		}
 	}
 }
 

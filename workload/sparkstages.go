@@ -45,6 +45,8 @@ type sparkStage struct {
 	order      int             // of its first submission
 	source     bool            // depends on data outside Spark, which a cached RDD may replace
 	partitions map[int64]int64 // partition → index into Tasks
+	taken      []bool          // of the tasks, those of a known partition and those that are done
+	free       int64           // all tasks before it are taken
 	starts     []heddle.Time   // of the tasks, by the log's clock
 	done       []bool
 }
@@ -164,7 +166,7 @@ func (s *sparkLog) submitted(info *sparkStageInfo) *fault {
 	st := &sparkStage{
 		Stage:   Stage{ID: info.ID, Tasks: s.im.take(int(info.Tasks))},
 		parents: info.Parents, order: len(s.stages), partitions: map[int64]int64{}, done: make([]bool, info.Tasks),
-		starts: make([]heddle.Time, info.Tasks),
+		taken: make([]bool, info.Tasks), starts: make([]heddle.Time, info.Tasks),
 	}
 	for _, rdd := range info.RDDs {
 		if len(rdd.Parents) == 0 && rdd.Name != "ParallelCollectionRDD" {
@@ -196,20 +198,12 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 	if st == nil {
 		return faultf("Stage ID", "stage %d was never submitted", e.StageID)
 	}
-	i := e.Task.Index
-	if e.Attempt == 0 && e.Task.Partition != nil && i >= 0 && i < int64(len(st.Tasks)) {
-		st.partitions[*e.Task.Partition] = i
-	} else if e.Attempt > 0 { // the new attempt counts the tasks it repeats again
-		known := false
-		if e.Task.Partition != nil {
-			i, known = st.partitions[*e.Task.Partition]
-		}
-		if !known {
-			return nil
-		}
-	}
-	if i < 0 || i >= int64(len(st.Tasks)) {
+	if i := e.Task.Index; e.Attempt == 0 && (i < 0 || i >= int64(len(st.Tasks))) {
 		return faultf("Index", "%d; stage %d has %d tasks", i, e.StageID, len(st.Tasks))
+	}
+	i, ok := st.index(e)
+	if !ok {
+		return nil
 	}
 	if e.End.Reason != "Success" || st.done[i] {
 		return nil
@@ -233,8 +227,41 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 	case e.Metrics.Output.Bytes > 0 && st.Writes == Unsaid:
 		st.Writes = Files
 	}
-	st.done[i], st.Tasks[i], st.starts[i] = true, t, millis(min(e.Task.Launch, maxMillis))
+	st.done[i], st.taken[i], st.Tasks[i], st.starts[i] = true, true, t, millis(min(e.Task.Launch, maxMillis))
 	return nil
+}
+
+// index returns which of the stage's tasks an event is about: the one with its partition. The first attempt of a stage
+// numbers all of its tasks, and each later one those that it repeats, so a partition that first appears in a later
+// attempt is the task of the same number, or the first one that is left. If none is left, ok is false.
+func (st *sparkStage) index(e *sparkEvent) (i int64, ok bool) {
+	p := e.Task.Partition
+	if p != nil {
+		if i, ok = st.partitions[*p]; ok {
+			return i, true
+		}
+	}
+	n := int64(len(st.Tasks))
+	switch i = -1; {
+	case e.Attempt == 0 && p == nil:
+		return e.Task.Index, true
+	case e.Attempt == 0:
+		i = e.Task.Index
+	case p != nil:
+		i = *p
+	}
+	if i < 0 || i >= n || st.taken[i] {
+		for st.free < n && st.taken[st.free] {
+			st.free++
+		}
+		if i = st.free; i == n {
+			return 0, false
+		}
+	}
+	if p != nil {
+		st.partitions[*p], st.taken[i] = i, true
+	}
+	return i, true
 }
 
 // dag returns the stages with their parents among them. A stage waits for the last stages of the jobs that the driver
