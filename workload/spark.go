@@ -213,6 +213,9 @@ type sparkEvent struct {
 	StageIDs   []int            `json:"Stage IDs"`
 	StageInfos []sparkStageInfo `json:"Stage Infos"`
 	Stage      *sparkStageInfo  `json:"Stage Info"`
+	Result     struct {
+		Result string `json:"Result"`
+	} `json:"Job Result"`
 
 	StageID int `json:"Stage ID"`
 	Attempt int `json:"Stage Attempt ID"`

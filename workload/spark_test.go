@@ -283,6 +283,25 @@ func TestSparkApplicationAttempts(t *testing.T) {
 	}
 }
 
+// An application fails if its last job does; a program may go on after a job that failed.
+func TestSparkFailed(t *testing.T) {
+	ended := func(id int, result string) string {
+		return strings.Replace(sparkEnd(id), "}", `,"Job Result":{"Result":"`+result+`","Exception":{"Message":"x"}}}`, 1)
+	}
+	for _, c := range []struct {
+		first, second string
+		failed        bool
+	}{{"JobSucceeded", "JobSucceeded", false}, {"JobFailed", "JobSucceeded", false}, {"JobSucceeded", "JobFailed", true}} {
+		j := one(t, "spark", sparkStart+
+			sparkBegin(0, 0)+sparkSubmit(0, 1, "[]")+sparkTask(0, 0, 0, 1100, 1300, "Success", 0)+ended(0, c.first)+
+			sparkBegin(1, 1)+sparkSubmit(1, 1, "[]")+ended(1, c.second)+
+			`{"Event":"SparkListenerApplicationEnd","Timestamp":4000}`+"\n")
+		if j.Failed != c.failed || (j.Recorded == 0) != c.failed {
+			t.Errorf("%s, then %s: failed %t, recorded %v", c.first, c.second, j.Failed, j.Recorded)
+		}
+	}
+}
+
 func TestSparkSizes(t *testing.T) {
 	for _, c := range []struct {
 		properties string

@@ -25,7 +25,10 @@ func (s *sparkLog) job() (Job, *fault) {
 		Priority: int32(p.number("spark.yarn.priority", 0, 1<<31-1)),
 	}
 	submit := s.submit(&p)
-	j.Submit, j.Recorded = millis(submit), recorded(submit, s.end)
+	j.Submit, j.Failed = millis(submit), s.failed
+	if !j.Failed {
+		j.Recorded = recorded(submit, s.end)
+	}
 	j.Times = s.times()
 	client := p.values["spark.submit.deployMode"] != "cluster"
 	stages := s.dag()

@@ -31,6 +31,7 @@ type sparkLog struct {
 	jobs      map[int64]*sparkJob
 	frontier  []int64       // ended jobs that no job that ended later waited for
 	roots     map[int]int64 // a stage → the first job that announced it
+	failed    bool          // of the jobs that ended, the last one
 }
 
 type sparkJob struct {
@@ -93,6 +94,7 @@ func (s *sparkLog) take(e *sparkEvent) *fault {
 	case "SparkListenerJobStart":
 		return s.jobStart(e)
 	case "SparkListenerJobEnd":
+		s.failed = e.Result.Result == "JobFailed"
 		s.jobEnd(e.JobID)
 	case "SparkListenerStageSubmitted", "SparkListenerStageCompleted":
 		if e.Stage == nil {
