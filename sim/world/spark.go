@@ -104,37 +104,32 @@ func (j *job) source(k Work) (partition, bool) {
 }
 
 // sources returns, for each stage that reads a cache, the stage whose output it reads: its nearest ancestor that caches.
+// Of several as near it is that of the first parent. Parents come before their children.
 func sources(stages []workload.Stage) []int32 {
 	out := make([]int32, len(stages))
+	at := make(map[int]int32, len(stages))
+	nearest, far := make([]int32, len(stages)), make([]int, len(stages)) // ancestor that caches, and how far up it is
 	for i := range stages {
-		out[i] = noStage
-		if stages[i].Cached {
-			out[i] = nearestCached(stages, int32(i))
-		}
-	}
-	return out
-}
-
-// nearestCached returns the nearest ancestor of a stage that caches.
-func nearestCached(stages []workload.Stage, of int32) int32 {
-	seen := make([]bool, len(stages))
-	next := []int32{of}
-	for len(next) > 0 {
-		s := next[0]
-		next = next[1:]
-		for _, id := range stages[s].Parents {
-			for i := range stages {
-				if stages[i].ID != id || seen[i] {
-					continue
-				}
-				if seen[i] = true; stages[i].Caches && len(stages[i].Tasks) > 0 {
-					return int32(i)
-				}
-				next = append(next, int32(i))
+		nearest[i], out[i] = noStage, noStage
+		for _, id := range stages[i].Parents {
+			p, ok := at[id]
+			if !ok {
+				continue
+			}
+			c, d := nearest[p], far[p]+1
+			if stages[p].Caches && len(stages[p].Tasks) > 0 {
+				c, d = p, 1
+			}
+			if c != noStage && (nearest[i] == noStage || d < far[i]) {
+				nearest[i], far[i] = c, d
 			}
 		}
+		if stages[i].Cached {
+			out[i] = nearest[i]
+		}
+		at[stages[i].ID] = int32(i)
 	}
-	return noStage
+	return out
 }
 
 // readCached reads a partition from the executor's own memory, which costs nothing; from another executor's memory,

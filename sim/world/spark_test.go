@@ -1,6 +1,8 @@
 package world
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"heddle"
@@ -123,6 +125,68 @@ func TestPartitionsOfOtherStagesGiveWay(t *testing.T) {
 			if source, ok := l.w.Source(j, k); !ok || source != (Work{Kind: heddle.Executor, Stage: stage - 2, Index: int32(i)}) {
 				t.Errorf("what task %d of stage %d reads comes from %+v", i, stage, source)
 			}
+		}
+	}
+}
+
+// nearestOf looks for the nearest ancestor of a stage that caches, generation by generation.
+func nearestOf(stages []workload.Stage, of int) int32 {
+	seen := map[int]bool{}
+	for next := []int{of}; len(next) > 0; next = next[1:] {
+		for _, id := range stages[next[0]].Parents {
+			p := slices.IndexFunc(stages, func(s workload.Stage) bool { return s.ID == id })
+			if p < 0 || seen[p] {
+				continue
+			}
+			if seen[p] = true; stages[p].Caches && len(stages[p].Tasks) > 0 {
+				return int32(p)
+			}
+			next = append(next, p)
+		}
+	}
+	return noStage
+}
+
+func TestNearestAncestorThatCaches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	found := 0
+	for range 2000 {
+		stages := make([]workload.Stage, 1+rng.IntN(20))
+		for i := range stages {
+			stages[i] = workload.Stage{ID: 100 - i, Caches: rng.IntN(4) == 0, Cached: rng.IntN(3) > 0, Tasks: make([]workload.Task, rng.IntN(4))}
+			for range rng.IntN(4) {
+				stages[i].Parents = append(stages[i].Parents, 101-rng.IntN(i+1)) // 101 is no stage
+			}
+		}
+		got := sources(stages)
+		for i := range stages {
+			want := int32(noStage)
+			if stages[i].Cached {
+				want = nearestOf(stages, i)
+			}
+			if want != noStage {
+				found++
+			}
+			if got[i] != want {
+				t.Fatalf("stage %d of %+v reads what stage %d caches, want %d", i, stages, got[i], want)
+			}
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d stages have an ancestor that caches", found)
+	}
+}
+
+// A long program reads the same data in thousands of stages, each after the one before.
+func TestManyStagesReadOneCache(t *testing.T) {
+	const n = 10_000
+	j := kmeans(1, 128, 0, n)
+	for i := 2; i <= n; i++ {
+		j.Spark.Stages[i].Parents = append(j.Spark.Stages[i].Parents, 10+i-2)
+	}
+	for i, s := range sources(j.Spark.Stages) {
+		if want := int32(min(i, 1) - 1); s != want {
+			t.Fatalf("stage %d reads what stage %d caches, want %d", i, s, want)
 		}
 	}
 }
