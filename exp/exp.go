@@ -277,7 +277,8 @@ func Cluster(n, racks int, size heddle.Resource) []world.NodeSpec {
 	return nodes
 }
 
-// FromList turns a list of nodes into a cluster; size applies to nodes that state none.
+// FromList turns a list of nodes into a cluster; size applies to nodes that state none. A node that states only its
+// memory or only its processors has the other from size.
 func FromList(list []workload.Node, size heddle.Resource) ([]world.NodeSpec, error) {
 	racks := map[string]heddle.RackID{}
 	var nodes []world.NodeSpec
@@ -286,7 +287,12 @@ func FromList(list []workload.Node, size heddle.Resource) ([]world.NodeSpec, err
 		if total.IsZero() {
 			total = size
 		}
-		if total.IsZero() {
+		for _, d := range [...]heddle.Dim{heddle.Memory, heddle.CPU} {
+			if total[d] == 0 {
+				total[d] = size[d]
+			}
+		}
+		if total[heddle.Memory] == 0 || total[heddle.CPU] == 0 {
 			return nil, fmt.Errorf("node %s states no size; give one with --node", n.Name)
 		}
 		r, ok := racks[n.Rack]

@@ -419,4 +419,12 @@ func TestClusters(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
+	got, err = FromList([]workload.Node{{Name: "a", Size: heddle.Of(2048, 0)}, {Name: "b", Size: heddle.Of(0, 2000)}}, heddle.Of(1024, 1000))
+	want = []world.NodeSpec{{Name: "a", Total: heddle.Of(2048, 1000)}, {Name: "b", Total: heddle.Of(1024, 2000)}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("nodes of which one amount is stated: %v, %v", got, err)
+	}
+	if _, err := FromList([]workload.Node{{Name: "n1", Size: heddle.Of(2048, 0)}}, heddle.Resource{}); err == nil || !strings.Contains(err.Error(), "n1 states no size") {
+		t.Error(err)
+	}
 }

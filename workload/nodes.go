@@ -12,7 +12,7 @@ import (
 type Node struct {
 	Name string
 	Rack string          // with a leading slash; "" = not stated
-	Size heddle.Resource // zero = not stated
+	Size heddle.Resource // zero, or of one dimension 0 = not stated
 }
 
 // MaxNodes is the maximum number of nodes in a list.

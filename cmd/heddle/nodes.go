@@ -30,7 +30,7 @@ type clusterFlags struct {
 type hardware struct {
 	nodes     []world.NodeSpec
 	uplinkBps float64
-	unsized   int // nodes whose size only flags or defaults state
+	unsized   int // nodes whose memory or vcores only flags or defaults state
 	notes     []string
 	files     []string // the files it was read from
 }
@@ -109,14 +109,22 @@ func listed(path string, list []workload.Node, each heddle.Resource) (*hardware,
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	h := &hardware{nodes: nodes, files: []string{path}}
+	half := 0 // nodes that state only their memory or only their vcores
 	for i := range list {
-		if list[i].Size.IsZero() {
+		switch size := list[i].Size; {
+		case size.IsZero():
 			h.unsized++
+		case size[heddle.Memory] == 0 || size[heddle.CPU] == 0:
+			half++
 		}
 	}
 	if h.unsized > 0 {
 		h.notes = append(h.notes, fmt.Sprintf("%s: %d of %d nodes state no size and have %s", path, h.unsized, len(list), show(each)))
 	}
+	if half > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%s: %d of %d nodes state only memory or only vcores, and have the other of %s", path, half, len(list), show(each)))
+	}
+	h.unsized += half
 	return h, nil
 }
 
