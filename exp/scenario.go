@@ -1,8 +1,6 @@
 package exp
 
 import (
-	"fmt"
-
 	"heddle"
 	"heddle/conf"
 	"heddle/scenario"
@@ -46,13 +44,14 @@ func Conf(s *scenario.Scenario) (*conf.Hadoop, error) {
 }
 
 // Faults returns the faults of a scenario for a seed, on a cluster with the given number of nodes. w is the work of
-// that seed. A fault of a node that the cluster does not have is an error.
+// that seed. A fault of a node that the file names and the cluster does not have is an error.
 func Faults(s *scenario.Scenario, seed uint64, w *workload.Workload, nodes int) ([]sim.Fault, error) {
+	faults, err := s.Faults(seed, w, nodes)
+	if err != nil {
+		return nil, err
+	}
 	var out []sim.Fault
-	for _, f := range s.Faults(seed, w) {
-		if f.Node >= nodes {
-			return nil, fmt.Errorf("%s: a %s hits its node %d, and the cluster has %d", s.Path, f.Kind, f.Node+1, nodes)
-		}
+	for _, f := range faults {
 		out = append(out, sim.Fault{
 			Kind: faultKind(f.Kind), At: f.At, For: f.For, Node: heddle.NodeID(f.Node), Job: f.Job, Factor: f.Speed, Rate: f.Rate,
 		})

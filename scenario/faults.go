@@ -34,7 +34,7 @@ type Fault struct {
 	Kind  FaultKind
 	At    heddle.Time
 	For   heddle.Span // 0 = for good
-	Node  int         // index into Scenario.Nodes
+	Node  int         // index of a node of the cluster
 	Job   int         // index into the jobs of the workload given to Faults
 	Speed float64     // above 0 and at most 1
 	Rate  float64
@@ -43,9 +43,10 @@ type Fault struct {
 // maxFaults is how many faults a scenario may have after the random ones are drawn.
 const maxFaults = 100_000
 
-// Faults returns the faults for a seed, ordered by time. What the file leaves open is drawn: the times of recurring
-// faults, and nodes and jobs that are not named. w is the scenario's own workload for the same seed.
-func (s *Scenario) Faults(seed uint64, w *workload.Workload) []Fault {
+// Faults returns the faults for a seed, ordered by time, on a cluster with the given number of nodes: the scenario's or
+// another. What the file leaves open is drawn: the times of recurring faults, and nodes and jobs that are not named. w
+// is the scenario's own workload for the same seed. A node that is named and that the cluster does not have is an error.
+func (s *Scenario) Faults(seed uint64, w *workload.Workload, nodes int) ([]Fault, error) {
 	byID := make(map[string]int, len(w.Jobs))
 	for i := range w.Jobs {
 		byID[w.Jobs[i].ID] = i
@@ -70,9 +71,11 @@ func (s *Scenario) Faults(seed uint64, w *workload.Workload) []Fault {
 			case kind == MasterFailure:
 				f.Job = rng.IntN(max(1, len(w.Jobs)))
 			case kind != TaskFailure && r.Node.value != "":
-				f.Node, _ = s.node(r.Node.value)
+				if f.Node, _ = s.node(r.Node.value); f.Node >= nodes {
+					return nil, s.at(r.Node.errorf("a %s hits its node %d, and the cluster has %d", kind, f.Node+1, nodes))
+				}
 			case kind != TaskFailure:
-				f.Node = rng.IntN(len(s.nodes))
+				f.Node = rng.IntN(nodes)
 			}
 			out = append(out, f)
 			if !r.Every.set {
@@ -81,7 +84,7 @@ func (s *Scenario) Faults(seed uint64, w *workload.Workload) []Fault {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
-	return out
+	return out, nil
 }
 
 // node returns the index of a node given by name (n3) or by number (3); the first is 1.

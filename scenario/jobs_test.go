@@ -204,6 +204,38 @@ func TestSparkStages(t *testing.T) {
 	}
 }
 
+func faults(t testing.TB, s *Scenario, seed uint64, w *workload.Workload, nodes int) []Fault {
+	t.Helper()
+	fs, err := s.Faults(seed, w, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+// Faults that name no node hit the nodes of the cluster that is simulated, whichever that is.
+func TestFaultsOfAnotherCluster(t *testing.T) {
+	s := mustParse(t, nodes4+`
+workload: {jobs: [{maps: 1}]}
+faults: [{kind: node_loss, every: 10s, until: 1000s}, {kind: slow_node, at: 1, node: n3, speed: 0.5}]
+`)
+	w := build(t, s, 1)
+	for _, nodes := range []int{3, 40} {
+		hit := map[int]bool{}
+		for _, f := range faults(t, s, 1, w, nodes) {
+			if hit[f.Node] = true; f.Node >= nodes || f.Kind == SlowNode && f.Node != 2 {
+				t.Errorf("%d nodes: %+v", nodes, f)
+			}
+		}
+		if len(hit) < min(nodes, 20) {
+			t.Errorf("%d nodes, of which only %d are hit", nodes, len(hit))
+		}
+	}
+	if _, err := s.Faults(1, w, 2); err == nil || !strings.Contains(err.Error(), ":4:86: a slow_node hits its node 3, and the cluster has 2") {
+		t.Error(err)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	s := mustParse(t, nodes4+`
 workload: {jobs: [{id: a, maps: 1}, {id: b, maps: 1, submit: 5}]}
@@ -216,7 +248,7 @@ faults:
   - {kind: master_failure, every: 100s, until: 900s}
 `)
 	w := build(t, s, 1)
-	fs := s.Faults(1, w)
+	fs := faults(t, s, 1, w, 4)
 	byKind := map[FaultKind][]Fault{}
 	for i, f := range fs {
 		byKind[f.Kind] = append(byKind[f.Kind], f)
@@ -253,7 +285,7 @@ faults:
 	if !found {
 		t.Errorf("%+v", byKind[MasterFailure])
 	}
-	if !reflect.DeepEqual(fs, s.Faults(1, w)) || reflect.DeepEqual(fs, s.Faults(2, w)) {
+	if !reflect.DeepEqual(fs, faults(t, s, 1, w, 4)) || reflect.DeepEqual(fs, faults(t, s, 2, w, 4)) {
 		t.Error("faults do not follow the seed")
 	}
 	if NodeLoss.String() != "node_loss" || TaskFailure.String() != "task_failure" {

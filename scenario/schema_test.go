@@ -272,7 +272,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("job %d comes at %d", i, w.Jobs[i].Submit)
 			}
 		}
-		for _, fault := range s.Faults(1, w) {
+		for _, fault := range faults(t, s, 1, w, len(s.nodes)) {
 			if fault.At < 0 || fault.Node >= len(s.nodes) || fault.Job >= len(w.Jobs) {
 				t.Errorf("%+v", fault)
 			}
