@@ -87,6 +87,11 @@ func (s *Scenario) Faults(seed uint64, w *workload.Workload, nodes int) ([]Fault
 	return out, nil
 }
 
+// Has reports whether the file lists a fault of a kind.
+func (s *Scenario) Has(kind FaultKind) bool {
+	return slices.ContainsFunc(s.faults, func(r rawFault) bool { return r.Kind.value == kind.String() })
+}
+
 // node returns the index of a node given by name (n3) or by number (3); the first is 1.
 func (s *Scenario) node(name string) (int, bool) {
 	if i, ok := s.indexes[name]; ok {

@@ -10,6 +10,7 @@ import (
 	"heddle/conf"
 	"heddle/exp"
 	"heddle/policies"
+	"heddle/scenario"
 	"heddle/sim"
 	"heddle/workload"
 )
@@ -146,6 +147,9 @@ func (e *experiment) settle(load float64) error {
 		return err
 	}
 	e.plan.Faults = func(seed uint64) []sim.Fault { return faults[seed] }
+	if e.plan.Given && in.scenario != nil && in.scenario.Has(scenario.SlowNode) {
+		e.notes = append(e.notes, "slow_node changes nothing in the given world: tasks last as long as stated on any node")
+	}
 	return nil
 }
 
