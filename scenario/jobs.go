@@ -104,21 +104,23 @@ func (b *builder) job(n, i int) (workload.Job, error) {
 	}
 	input := sum(splits)
 	shuffle, output := r.Shuffle.of(input), r.Output.of(input)
-	mapOut, reduces := shuffle, r.Reduces.value
+	mapOut, reduces, mapsSaid := shuffle, r.Reduces.value, r.Shuffle.set
 	if reduces == 0 {
-		mapOut = output
+		mapOut, mapsSaid = output, r.Output.set
 	}
 	j.Maps = make([]workload.Task, len(splits))
 	for k, bytes := range splits {
 		j.Maps[k] = workload.Task{
 			Input: bytes, Output: part(mapOut, len(splits), k), Hosts: blocks(bytes), Size: r.MapSize.resource(), Duration: r.MapTime.value,
 		}
+		j.Maps[k].NoOutput = mapsSaid && j.Maps[k].Output == 0
 	}
 	j.Reduces = make([]workload.Task, reduces)
 	for k := range j.Reduces {
 		j.Reduces[k] = workload.Task{
 			Input: part(shuffle, reduces, k), Output: part(output, reduces, k), Size: r.ReduceSize.resource(), Duration: r.ReduceTime.value,
 		}
+		j.Reduces[k].NoOutput = r.Output.set && j.Reduces[k].Output == 0
 	}
 	return j, nil
 }

@@ -39,6 +39,41 @@ func TestMapReduceJob(t *testing.T) {
 	}
 }
 
+// A shuffle or an output of 0 is stated as nothing; without the key the program decides.
+func TestNothingIsWritten(t *testing.T) {
+	for _, c := range []struct {
+		keys           string
+		maps, reduces  bool
+		mapOut, result int64
+	}{
+		{"", false, false, 0, 0},
+		{", shuffle: 0", true, false, 0, 0},
+		{", output: 0", false, true, 0, 0},
+		{", shuffle: 3B, output: 0MiB", false, true, 3, 0},
+		{", shuffle: 0B, output: 1", true, false, 0, 300 << 20},
+	} {
+		j := one(t, "{input: 300MiB, reduces: 2"+c.keys+"}")
+		if sum := func(tasks []workload.Task) (n int64) {
+			for _, task := range tasks {
+				n += task.Output
+			}
+			return n
+		}; sum(j.Maps) != c.mapOut || sum(j.Reduces) != c.result {
+			t.Errorf("%q: %+v, %+v", c.keys, j.Maps, j.Reduces)
+		}
+		for i := range j.Maps {
+			if j.Maps[i].NoOutput != c.maps {
+				t.Errorf("%q: map %+v", c.keys, j.Maps[i])
+			}
+		}
+		for i := range j.Reduces {
+			if j.Reduces[i].NoOutput != c.reduces {
+				t.Errorf("%q: reduce %+v", c.keys, j.Reduces[i])
+			}
+		}
+	}
+}
+
 func TestSplits(t *testing.T) {
 	for _, c := range []struct {
 		job  string

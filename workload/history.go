@@ -182,7 +182,8 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 		return
 	}
 	a := from.attempts[from.won]
-	if a == nil {
+	won := a != nil
+	if !won {
 		if a = from.attempts[from.last]; a != nil {
 			h.im.fillNumber("duration", "a task without a successful attempt lasts as long as its last attempt", int64(recorded(a.start, a.finish)/heddle.Millisecond), "ms")
 		}
@@ -204,17 +205,27 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 	t.CPU = heddle.Span(min(c["CPU_MILLISECONDS"], int64(MaxSpan/heddle.Millisecond))) * heddle.Millisecond
 	t.Memory = known(c["MAP_PHYSICAL_MEMORY_BYTES_MAX"], c["REDUCE_PHYSICAL_MEMORY_BYTES_MAX"], c["PHYSICAL_MEMORY_BYTES"]) >> 20
 	if shuffled, reduce := c["REDUCE_SHUFFLE_BYTES"]; reduce {
-		t.Input, t.Output = shuffled, known(c["BYTES_WRITTEN"], c["HDFS_BYTES_WRITTEN"])
+		t.Input = shuffled
+		t.wrote(won, counted(c, "BYTES_WRITTEN"), counted(c, "HDFS_BYTES_WRITTEN"))
 		return
 	}
 	t.Input = c["BYTES_READ"]
 	if _, counted := c["BYTES_READ"]; !counted {
 		t.Input = c["HDFS_BYTES_READ"]
 	}
-	t.Output = c["MAP_OUTPUT_MATERIALIZED_BYTES"]
 	if mapOnly {
-		t.Output = known(c["BYTES_WRITTEN"], c["HDFS_BYTES_WRITTEN"])
+		t.wrote(won, counted(c, "BYTES_WRITTEN"), counted(c, "HDFS_BYTES_WRITTEN"))
+	} else {
+		t.wrote(won, counted(c, "MAP_OUTPUT_MATERIALIZED_BYTES"))
 	}
+}
+
+// counted returns a counter, or −1 if it is missing.
+func counted(c map[string]int64, name string) int64 {
+	if n, ok := c[name]; ok {
+		return n
+	}
+	return -1
 }
 
 // starts returns the start times of the attempts whose durations the tasks have.

@@ -165,7 +165,7 @@ func (m *missing) see(tasks []Task, inExecutor bool) {
 			{t.Duration == 0, &m.duration},
 			{t.CPU == 0, &m.cpu},
 			{t.Input == 0, &m.input},
-			{t.Output == 0, &m.output},
+			{t.Output == 0 && !t.NoOutput, &m.output},
 			{t.Memory == 0, &m.memory},
 			{len(t.Hosts) == 0, &m.hosts},
 			{t.Size.IsZero() && !inExecutor, &m.size},

@@ -67,6 +67,9 @@ func TestHistoryFolder(t *testing.T) {
 			}
 		}
 	}
+	if r := w.Jobs[2].Reduces; !r[0].NoOutput || !r[1].NoOutput || w.Jobs[2].Maps[0].NoOutput || w.Jobs[0].Reduces[0].NoOutput || w.Jobs[3].Reduces[0].NoOutput {
+		t.Errorf("of these reduces only those of the Sleep job wrote nothing: %+v", r)
+	}
 	if n := filled(w, "duration", "last attempt"); n != 1 {
 		t.Errorf("%d jobs with tasks that never succeeded, want 1", n)
 	}

@@ -3,6 +3,7 @@ package workload
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ type (
 	}
 	rumenTask struct {
 		Input     int64           `json:"inputBytes"`
-		Output    int64           `json:"outputBytes"`
+		Output    *int64          `json:"outputBytes"`
 		Attempts  []rumenAttempt  `json:"attempts"`
 		Locations []rumenLocation `json:"preferredLocations"`
 	}
@@ -43,8 +44,8 @@ type (
 		Start        int64  `json:"startTime"`
 		Finish       int64  `json:"finishTime"`
 		HDFSRead     int64  `json:"hdfsBytesRead"`
-		HDFSWritten  int64  `json:"hdfsBytesWritten"`
-		MapOutput    int64  `json:"mapOutputBytes"`
+		HDFSWritten  *int64 `json:"hdfsBytesWritten"`
+		MapOutput    *int64 `json:"mapOutputBytes"`
 		ShuffleBytes int64  `json:"reduceShuffleBytes"`
 		Usage        struct {
 			CPU    int64 `json:"cumulativeCpuUsage"`
@@ -135,7 +136,7 @@ func (t *rumenTask) check() *fault {
 	numbers := []struct {
 		field string
 		value int64
-	}{{"inputBytes", t.Input}, {"outputBytes", t.Output}}
+	}{{"inputBytes", t.Input}, {"outputBytes", stated(t.Output)}}
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		numbers = append(numbers, []struct {
@@ -143,8 +144,8 @@ func (t *rumenTask) check() *fault {
 			value int64
 		}{
 			{"hdfsBytesRead", a.HDFSRead},
-			{"hdfsBytesWritten", a.HDFSWritten},
-			{"mapOutputBytes", a.MapOutput},
+			{"hdfsBytesWritten", stated(a.HDFSWritten)},
+			{"mapOutputBytes", stated(a.MapOutput)},
 			{"reduceShuffleBytes", a.ShuffleBytes},
 			{"cumulativeCpuUsage", a.Usage.CPU},
 			{"physicalMemoryUsage", a.Usage.Memory},
@@ -186,11 +187,14 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 		}
 		switch {
 		case reduces:
-			t.Input, t.Output = known(a.ShuffleBytes, r.Input), known(a.HDFSWritten, r.Output)
+			t.Input = known(a.ShuffleBytes, r.Input)
+			t.wrote(won, stated(a.HDFSWritten), stated(r.Output))
 		case mapOnly:
-			t.Input, t.Output = known(r.Input, a.HDFSRead), known(a.HDFSWritten)
+			t.Input = known(r.Input, a.HDFSRead)
+			t.wrote(won, stated(a.HDFSWritten))
 		default:
-			t.Input, t.Output = known(r.Input, a.HDFSRead), known(a.MapOutput, r.Output)
+			t.Input = known(r.Input, a.HDFSRead)
+			t.wrote(won, stated(a.MapOutput), stated(r.Output))
 			im.fill("output", "mapOutputBytes: a map's output before combining and compression", "")
 		}
 		t.CPU = heddle.Span(known(min(a.Usage.CPU, int64(MaxSpan/heddle.Millisecond)))) * heddle.Millisecond
@@ -242,6 +246,21 @@ func (im *importer) rumenSizes(tasks []Task, mib int64, vcores string) {
 	for i := range tasks {
 		tasks[i].Size = heddle.Of(mib, cores*1000)
 	}
+}
+
+// stated returns a number, or −1 if it is absent.
+func stated(n *int64) int64 {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
+// wrote sets a task's output to the first positive one of several counters, of which those below 0 are unknown. What a
+// task wrote that did not succeed says nothing if it is 0.
+func (t *Task) wrote(won bool, counters ...int64) {
+	t.Output = known(counters...)
+	t.NoOutput = won && t.Output == 0 && slices.Contains(counters, 0)
 }
 
 // known returns the first positive value, else 0.

@@ -72,6 +72,26 @@ func TestRumenDefects(t *testing.T) {
 	}
 }
 
+// A task that succeeded and wrote 0 bytes wrote nothing. What is absent, null or −1 is unknown.
+func TestRumenStatesNothing(t *testing.T) {
+	for _, c := range []struct {
+		result, task, attempt string
+		nothing               bool
+	}{
+		{"SUCCESS", "", `,"hdfsBytesWritten":0`, true},
+		{"SUCCESS", `,"outputBytes":0`, `,"hdfsBytesWritten":-1`, true},
+		{"SUCCESS", `,"outputBytes":7`, `,"hdfsBytesWritten":0`, false},
+		{"SUCCESS", `,"outputBytes":null`, "", false},
+		{"SUCCESS", `,"outputBytes":-1`, "", false},
+		{"FAILED", `,"outputBytes":0`, `,"hdfsBytesWritten":0`, false},
+	} {
+		j := one(t, "rumen", fmt.Sprintf(`{"jobID":"a","submitTime":1,"reduceTasks":[{"attempts":[{"result":%q%s}]%s}]}`, c.result, c.attempt, c.task))
+		if got := j.Reduces[0].NoOutput; got != c.nothing {
+			t.Errorf("%+v: known to have written nothing: %t", c, got)
+		}
+	}
+}
+
 func TestJobPriority(t *testing.T) {
 	for name, want := range map[string]int32{"VERY_HIGH": 5, "HIGH": 4, "NORMAL": 3, "LOW": 2, "VERY_LOW": 1, "DEFAULT": 0, "": 0, "7": 7, "-3": 0, "x": 0} {
 		if got := jobPriority(name); got != want {

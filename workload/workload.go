@@ -114,6 +114,7 @@ type Task struct {
 	Hosts    []int32     // indexes into Workload.Hosts of the hosts that hold its input
 	Size     heddle.Resource
 	Priority int32 // 0 = the default of its kind
+	NoOutput bool  // Output is known to be 0
 }
 
 // Worked returns how long the task's container ran in the trace, without the time it waited for maps.

@@ -41,6 +41,49 @@ func mapTimes(t *testing.T, c Config, slots, away int, told, limit heddle.Resour
 }
 
 // iKayak's Fig. 6 at its own 1 Gb/s, one disk and 256 MB blocks: L100 < L80 < R100, and L40 is not worth it.
+// What is known to be 0 is not replaced by what the program makes of its input, which it is where nothing is known.
+func TestNothingIsWritten(t *testing.T) {
+	run := func(maps, reduces workload.Task) (copied int64, written float64) {
+		l := newLab(t, cluster(4, 1))
+		j := mr("sort", 4, 64, 2)
+		for i := range j.Maps {
+			maps.Input = j.Maps[i].Input
+			j.Maps[i] = maps
+		}
+		j.Reduces[0], j.Reduces[1] = reduces, reduces
+		id := l.w.AddJob(j)
+		for i := range j.Maps {
+			l.start(0, id, heddle.Map, i, i, oneCore, oneCore)
+		}
+		for i := range j.Reduces {
+			l.start(0, id, heddle.Reduce, i, i, oneCore, oneCore)
+		}
+		l.until(never)
+		if len(l.done) != 6 {
+			t.Errorf("maps like %+v and reduces like %+v: %d of 6 tasks ended", maps, reduces, len(l.done))
+		}
+		for _, at := range l.mapOutput(id) {
+			copied += at.bytes
+		}
+		return copied, l.w.reduceNeed(l.w.job(id), 0, 1024).result
+	}
+	none := workload.Task{NoOutput: true}
+	for _, c := range []struct {
+		maps, reduces   workload.Task
+		copied, written int64
+	}{
+		{workload.Task{}, workload.Task{}, 256 << 20, 128 << 20},
+		{none, workload.Task{}, 0, 0},
+		{workload.Task{}, none, 256 << 20, 0},
+		{none, workload.Task{Output: 5}, 0, 5},
+		{none, workload.Task{Input: 5 << 20}, 0, 5 << 20}, // contradictory
+	} {
+		if copied, written := run(c.maps, c.reduces); copied != c.copied || int64(written) != c.written {
+			t.Errorf("maps like %+v and reduces like %+v leave %d bytes and write %g, want %d and %d", c.maps, c.reduces, copied, written, c.copied, c.written)
+		}
+	}
+}
+
 func TestLocalBeatsShrunkBeatsRemote(t *testing.T) {
 	for _, slots := range []int{1, 2} {
 		shrunk := func(percent int64) float64 {

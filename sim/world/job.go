@@ -87,7 +87,9 @@ func (w *World) planShuffle(j *job) {
 	var in, fetched int64
 	for i := range d.Maps {
 		j.total += float64(d.Maps[i].Output)
-		in += d.Maps[i].Input
+		if !d.Maps[i].NoOutput {
+			in += d.Maps[i].Input
+		}
 	}
 	for i := range d.Reduces {
 		fetched += d.Reduces[i].Input
@@ -150,7 +152,7 @@ func (w *World) partition(j *job, fetched float64) {
 // out returns the bytes that a map leaves for reduces, or writes if there are none.
 func (j *job) out(i int32) float64 {
 	t := &j.def.Maps[i]
-	if j.scale > 0 {
+	if j.scale > 0 && !t.NoOutput {
 		return j.scale * float64(t.Input)
 	}
 	return float64(t.Output)

@@ -95,7 +95,7 @@ func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
 	d := &j.def.Reduces[i]
 	n := reduceNeed{part: max(0, j.parts[i]), demand: d.Memory}
 	n.result = max(0, float64(d.Output))
-	if d.Output == 0 {
+	if d.Output == 0 && !d.NoOutput {
 		n.result = n.part * j.prog.Result
 	}
 	n.cpu = w.reduceCPU(j, i, n.part)
