@@ -160,6 +160,7 @@ func (im *importer) addSWIM(line int, s swimJob) error {
 	}
 	for i := range j.Reduces {
 		j.Reduces[i] = Task{Input: part(s.shuffle, r, i), Output: part(s.output, r, i)}
+		j.Reduces[i].NoOutput = j.Reduces[i].Output == 0
 	}
 	im.fillNumber("maps", fmt.Sprintf("max(1, ⌈input / %s⌉); each reads a block, the last the rest", sizeName(im.opts.BlockSize)), m, "a job")
 	im.fillNumber("reduces", fmt.Sprintf("⌈shuffle / %s⌉; without shuffle none, and the maps write the output", sizeName(swimReduceBytes)), r, "a job")

@@ -68,6 +68,20 @@ func TestSWIM(t *testing.T) {
 	}
 }
 
+// A SWIM line states its output, also where that is 0 bytes, or fewer than there are reduces.
+func TestSWIMStatesNothing(t *testing.T) {
+	w := mustRead(t, write(t, "t", "a\t1\t1\t5\t2000000000\t0\nb\t2\t1\t5\t2000000000\t1\nc\t3\t1\t5\t5\t5\n"), Options{Strict: true})
+	var got []bool
+	for i := range w.Jobs {
+		for _, r := range w.Jobs[i].Reduces {
+			got = append(got, r.NoOutput)
+		}
+	}
+	if fmt.Sprint(got) != "[true true false true false]" {
+		t.Errorf("reduces that are known to write nothing: %v", got)
+	}
+}
+
 func TestSWIMBlockSize(t *testing.T) {
 	w := mustRead(t, "testdata/small.tsv", Options{BlockSize: 64 << 20})
 	if n := len(w.Jobs[1].Maps); n != 5 {

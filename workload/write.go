@@ -93,6 +93,7 @@ func (t *Task) lose(format string, kind int, lose func(string, bool)) {
 	lose("hosts of input", len(t.Hosts) > 0)
 	lose("priorities of tasks", t.Priority != 0)
 	lose("which map or reduce has how much of the bytes", kind < 2)
+	lose("that what reduces write is unknown (read back, it is nothing)", kind == 1 && t.Output == 0 && !t.NoOutput)
 }
 
 func checkSLS(j *Job) error {

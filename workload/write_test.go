@@ -77,6 +77,12 @@ func TestSWIMRoundTrip(t *testing.T) {
 	if !strings.HasPrefix(text, "job0\t0\t0\t740773\t2339561\t627471\njob1\t52\t52\t268435457\t1700537\t432269\n") {
 		t.Errorf("written:\n%s", text)
 	}
+	for unknown, r := range map[bool]Task{true: {}, false: {NoOutput: true}} {
+		w := &Workload{Jobs: []Job{{ID: "a", Framework: heddle.MapReduce, Maps: make([]Task, 1), Reduces: []Task{r}}}}
+		if lost := strings.Join(Lost("swim", w), "; "); strings.Contains(lost, "unknown") != unknown {
+			t.Errorf("%+v: lost are %s", r, lost)
+		}
+	}
 	if lost := strings.Join(Lost("swim", mustRead(t, "testdata/sls.json", Options{})), "; "); !strings.Contains(lost, "durations") || !strings.Contains(lost, "hosts") {
 		t.Errorf("lost: %s", lost)
 	}
