@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"heddle"
@@ -345,5 +346,49 @@ func TestStartHoldsNamedMasters(t *testing.T) {
 	third.register(16384, 16)
 	if p := w.app(id); p.Master.IsZero() || p.MasterNode != third.id {
 		t.Errorf("once all are back its master is %v on %v, not on the roomiest node", p.Master, p.MasterNode)
+	}
+}
+
+// Without work-preserving recovery a restart ends the attempts that run. That is not their fault, even if an older
+// program did not store it, and an application that allows only one attempt fails.
+func TestRestartPreservesNoWork(t *testing.T) {
+	for name, older := range map[string]bool{"stored": false, "stored by an older program": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "capacity", func(o *Options) { o.Config.WorkPreserving = false })
+			n := w.node("n1", 32768, 32)
+			id := w.submit("MAPREDUCE")
+			s := submission(w.newID(), "MAPREDUCE")
+			s.MaxAttempts = 1
+			w.done(w.submitAs("ann", s, ""))
+			for i := range int32(4) {
+				n.beat()
+				p := w.app(id)
+				if p.Attempt != i+1 || p.Master.IsZero() {
+					t.Fatalf("after %d restarts attempt %d of an application that is %s has its master in %v: %s", i, p.Attempt, p.State, p.Master, p.Diagnostics)
+				}
+				n.run(p.Master)
+				n.beat()
+				w.master(id)
+				w.restart(heddle.Second)
+				first := ids.Attempt{App: id, N: i + 1}
+				if k := w.tries[first]; k.State != "FAILED" || k.Exit != int32(heddle.Aborted) || k.Finished == 0 || k.Diagnostics == "" {
+					t.Fatalf("%s is stored as %+v", first, k)
+				} else if older {
+					k.State, k.Exit, k.Finished, k.Diagnostics = "", exitInvalid, 0, ""
+					w.tries[first] = k
+				}
+				n.register(32768, 32)
+				w.pass(w.m.cfg.SchedulingWait, nil, n)
+			}
+			if p := w.app(s.ID); p.State != AppFailed || p.Attempt != 1 || !strings.Contains(p.Diagnostics, "ended with the ResourceManager's restart") {
+				t.Errorf("with one attempt allowed it is %s with attempt %d: %s", p.State, p.Attempt, p.Diagnostics)
+			}
+			m := w.master(id)
+			n.exit(w.app(id).Master, 1)
+			n.beat()
+			if p := w.app(id); p.Attempt != m.who.Attempt.N+1 || p.State != AppAccepted {
+				t.Errorf("after its first failure it is %s with attempt %d: %s", p.State, p.Attempt, p.Diagnostics)
+			}
+		})
 	}
 }

@@ -86,6 +86,9 @@ func (m *Machine) recoverAttempt(a *app, k *AttemptRecord, last bool) {
 		t.ended = m.timeOf(a.finished)
 	case !last: // a later attempt was begun
 		t.state, t.ended = attemptFailed, t.began
+		if t.exit == exitInvalid { // older programs did not store that a restart ended it: see [Machine.resume]
+			t.exit = int32(heddle.Aborted)
+		}
 	default:
 		t.state = attemptLaunched
 	}
@@ -95,13 +98,14 @@ func (m *Machine) recoverAttempt(a *app, k *AttemptRecord, last bool) {
 func (m *Machine) resume(a *app) {
 	a.become(appSubmitted)
 	t := a.newest()
-	if t != nil && t.state.isOver() && m.exhausted(a) { // the outcome of its last attempt was never stored
-		m.giveUp(a)
-		return
-	}
 	if t != nil && !t.state.isOver() && !m.cfg.WorkPreserving { // its node kills it when it registers
 		t.finish(m, attemptFailed)
-		t.exit = int32(heddle.Aborted)
+		t.exit, t.diag = int32(heddle.Aborted), text("AM Container for %s ended with the ResourceManager's restart, which preserves no work", t.id)
+		m.commit(nil, Change{Attempt: t.record(m)})
+	}
+	if t != nil && t.state.isOver() && m.exhausted(a) { // the outcome was never stored
+		m.giveUp(a)
+		return
 	}
 	switch {
 	case t == nil || t.state.isOver(): // its next attempt begins when the wait is over, together with applications submitted meanwhile
