@@ -171,19 +171,25 @@ func readMeta(file io.ReaderAt, at int64) (header, bool) {
 	return h, ok
 }
 
-// read returns a page with its overflow pages, and marks them as in use.
+// read returns a page with its overflow pages, and marks them as in use. If its header claims more pages than what is in
+// it needs, it returns and marks only those that it needs, and an error.
 func (c *checker) read(id uint64) ([]byte, error) {
 	if id < 2 || id >= c.pages {
 		return nil, fmt.Errorf("there are only %d pages", c.pages)
 	}
-	var head [pageHeader]byte
-	if _, err := c.file.ReadAt(head[:], int64(id)*c.pageSize); err != nil {
+	b := make([]byte, c.pageSize)
+	if _, err := c.file.ReadAt(b, int64(id)*c.pageSize); err != nil {
 		return nil, err
 	}
-	if got := order.Uint64(head[:]); got != id {
+	if got := order.Uint64(b); got != id {
 		return nil, fmt.Errorf("its header says page %d", got)
 	}
-	run := uint64(order.Uint32(head[12:])) + 1
+	run := uint64(order.Uint32(b[12:])) + 1
+	need, wrong := c.needed(id, b, run), error(nil)
+	if need < run {
+		wrong = fmt.Errorf("it spans %d pages, and what is in it needs %d", run, need)
+		run = need
+	}
 	if run > c.pages-id {
 		return nil, fmt.Errorf("it spans %d pages, but the file has %d", run, c.pages)
 	}
@@ -200,9 +206,49 @@ func (c *checker) read(id uint64) ([]byte, error) {
 	for i := id; i < id+run; i++ {
 		c.seen[i] = inUse
 	}
-	b := make([]byte, int64(run)*c.pageSize)
-	_, err := c.file.ReadAt(b, int64(id)*c.pageSize)
-	return b, err
+	if run > 1 {
+		b = make([]byte, int64(run)*c.pageSize)
+		if _, err := c.file.ReadAt(b, int64(id)*c.pageSize); err != nil {
+			return nil, err
+		}
+	}
+	return b, wrong
+}
+
+// needed returns how many of the pages that a page claims it needs, by what the first of them says: all of them if that
+// says nothing.
+func (c *checker) needed(id uint64, b []byte, claimed uint64) uint64 {
+	size, end, spare := uint64(len(b)), extent(b), uint64(0)
+	if id == c.list { // its room is allocated before the pages for that are taken from the list
+		n, at := freeCount(b)
+		end, spare = uint64(at)+8*n, 8*(claimed+1)
+	}
+	if end == 0 || claimed <= (end+spare)/size+1 { // older versions of the library allocate a page more if the last is full
+		return claimed
+	}
+	return (end + size - 1) / size
+}
+
+// extent returns how many bytes a page of a tree takes, by what is on its first page, or 0 if that says nothing.
+func extent(b []byte) (end uint64) {
+	kind, n := order.Uint16(b[8:]), uint64(order.Uint16(b[10:]))
+	end = pageHeader + n*leafElement
+	if kind != flagBranch && kind != flagLeaf || end > uint64(len(b)) {
+		return 0
+	}
+	for at := uint64(pageHeader); at < pageHeader+n*leafElement; at += leafElement {
+		pos, keyLen, valueLen := layout(kind, b[at:])
+		end = max(end, at+pos+keyLen+valueLen)
+	}
+	return end
+}
+
+// layout returns where an element's key is, from the element on, and how long the key and the value after it are.
+func layout(kind uint16, b []byte) (pos, keyLen, valueLen uint64) {
+	if kind == flagBranch {
+		return uint64(order.Uint32(b)), uint64(order.Uint32(b[4:])), 0
+	}
+	return uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:])), uint64(order.Uint32(b[12:]))
 }
 
 // freelist marks the free pages.
@@ -214,10 +260,8 @@ func (c *checker) freelist(id uint64) error {
 	if err != nil {
 		return err
 	}
-	n, list := uint64(order.Uint16(b[10:])), b[pageHeader:]
-	if n == manyFree && len(list) >= 8 {
-		n, list = order.Uint64(list), list[8:]
-	}
+	n, at := freeCount(b)
+	list := b[at:]
 	if order.Uint16(b[8:]) != flagFreelist || n > uint64(len(list)/8) {
 		return errors.New("no list of free pages")
 	}
@@ -231,6 +275,14 @@ func (c *checker) freelist(id uint64) error {
 	return nil
 }
 
+// freeCount returns how many pages a list of free pages has, and where it begins in its page.
+func freeCount(b []byte) (n uint64, at int) {
+	if n := order.Uint16(b[10:]); n != manyFree {
+		return uint64(n), pageHeader
+	}
+	return order.Uint64(b[pageHeader:]), pageHeader + 8
+}
+
 // page checks a page of a tree and all pages below it.
 func (c *checker) page(id uint64, at spot) {
 	if at.depth > maxDepth {
@@ -240,9 +292,10 @@ func (c *checker) page(id uint64, at spot) {
 	b, err := c.read(id)
 	if err != nil {
 		c.note(id, at, err)
-		return
 	}
-	c.elements(b, id, at)
+	if b != nil {
+		c.elements(b, id, at)
+	}
 }
 
 // An element is an entry of a page: a record or a reference to what is below.
@@ -311,13 +364,13 @@ func parse(b []byte) (list []element, branch bool, first error) {
 	for i := range n {
 		at := b[pageHeader+i*leafElement:]
 		var e element
-		pos, keyLen, valueLen := order.Uint32(at), order.Uint32(at[4:]), uint32(0)
 		if kind == flagLeaf {
-			e.flags, pos, keyLen, valueLen = order.Uint32(at), order.Uint32(at[4:]), order.Uint32(at[8:]), order.Uint32(at[12:])
+			e.flags = order.Uint32(at)
 		} else {
 			e.child = order.Uint64(at[8:])
 		}
-		if uint64(pos)+uint64(keyLen)+uint64(valueLen) > uint64(len(at)) {
+		pos, keyLen, valueLen := layout(kind, at)
+		if pos+keyLen+valueLen > uint64(len(at)) {
 			wrong("element %d is outside the page", i)
 			continue
 		}

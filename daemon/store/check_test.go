@@ -2,7 +2,11 @@ package store
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +38,22 @@ func TestStructure(t *testing.T) {
 	}
 	branch := pagesOf(t, content, flagBranch)[0]
 	leaf := pagesOf(t, content, flagLeaf)[0]
+	fewer := func(b []byte, id uint64) { order.PutUint16(b[id*4096+10:], order.Uint16(b[id*4096+10:])-1) }
+	// two returns a page of at least two records that has the given number of pages, without its last record too or not.
+	two := func(pages, without uint64) uint64 {
+		for _, id := range pagesOf(t, content, flagLeaf) {
+			b := slices.Clone(content)
+			fewer(b, id)
+			list, _, err := parse(content[id*4096:])
+			must(t, err)
+			if len(list) > 1 && list[0].flags == 0 && uint64(order.Uint32(b[id*4096+12:]))+1 == pages && extent(b[id*4096:][:4096])/4096+1 == without {
+				return id
+			}
+		}
+		t.Fatalf("no page of records has %d pages", pages)
+		return 0
+	}
+	short, long := two(1, 1), two(2, 1)
 	list := pagesOf(t, content, flagFreelist)[0]
 	tests := []struct {
 		name string
@@ -59,7 +79,8 @@ func TestStructure(t *testing.T) {
 		}, "element 1 is out of order"},
 		{"no meta page", func(b []byte) { b[pageHeader], b[4096+pageHeader] = 0, 0 }, "its first two pages are damaged"},
 		{"one meta page", func(b []byte) { b[pageHeader+50] ^= 1 }, ""},
-		{"a lost record", func(b []byte) { order.PutUint16(b[leaf*4096+10:], order.Uint16(b[leaf*4096+10:])-1) }, ""},
+		{"a lost record", func(b []byte) { fewer(b, short) }, ""},
+		{"a lost record of several pages", func(b []byte) { fewer(b, long) }, "and what is in it needs 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,6 +103,70 @@ func TestStructure(t *testing.T) {
 	must(t, os.WriteFile(path, content, fileMode))
 	if both, err := checkFile(path); !both || err != nil {
 		t.Errorf("the file as it was: %t, %v", both, err)
+	}
+}
+
+// wantAll checks that a file is taken for damaged on one page, and that everything in it is read all the same.
+func wantAll(t *testing.T, content []byte, page uint64, want map[string]map[string][]byte, what string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "copy")
+	must(t, os.WriteFile(path, content, fileMode))
+	w, err := readWreck(path)
+	must(t, err)
+	if len(w.Damage) != 1 || w.Damage[0].Page != page || len(w.Lost) > 0 || w.Older || !reflect.DeepEqual(w.records, want) {
+		t.Errorf("page %d, %s: damage %v, older %t, %d lost, %v of %v", page, what, w.Damage, w.Older, len(w.Lost), sizes(w.records), sizes(want))
+	}
+	if db, _, err := read(path); !errors.As(err, &Damage{}) {
+		t.Errorf("page %d, %s: it is opened with %v", page, what, err)
+		if err == nil {
+			must(t, db.Close())
+		}
+	}
+}
+
+func sizes(records map[string]map[string][]byte) map[string]int {
+	out := map[string]int{}
+	for bucket, list := range records {
+		out[bucket] = len(list)
+	}
+	return out
+}
+
+// A page whose header claims pages after it is damaged, and what is on these is read.
+func TestClaimedPages(t *testing.T) {
+	path, content := realistic(t)
+	if order.Uint32(content[pageHeader+8:]) != 4096 {
+		t.Skip("pages of this machine are not 4096 bytes long")
+	}
+	whole, err := readWreck(path)
+	must(t, err)
+	for _, id := range slices.Concat(pagesOf(t, content, flagLeaf), pagesOf(t, content, flagBranch), pagesOf(t, content, flagFreelist)) {
+		for _, bit := range []uint32{1, 2, 4, 32, 1 << 31} {
+			broken := slices.Clone(content)
+			overflow := broken[id*4096+12:]
+			if order.Uint32(overflow)&bit != 0 || extent(broken[id*4096:][:4096])%4096 == 0 {
+				continue
+			}
+			order.PutUint32(overflow, order.Uint32(overflow)|bit)
+			wantAll(t, broken, id, whole.records, fmt.Sprintf("bit %d", bit))
+		}
+	}
+}
+
+// The library allocates as many pages as the last element needs; older versions allocated one more if it filled the last.
+func TestNeededPages(t *testing.T) {
+	c := &checker{list: noFreelist}
+	for _, x := range []struct{ end, claimed, want uint64 }{
+		{100, 1, 1}, {100, 2, 1}, {4095, 2, 1}, {4096, 1, 1}, {4096, 2, 2}, {4096, 3, 1}, {4097, 2, 2}, {4097, 3, 2}, {8192, 3, 3}, {8192, 1 << 32, 2},
+	} {
+		b := make([]byte, 4096)
+		order.PutUint16(b[8:], flagLeaf)
+		order.PutUint16(b[10:], 1)
+		order.PutUint32(b[pageHeader+4:], leafElement)
+		order.PutUint32(b[pageHeader+12:], uint32(x.end-pageHeader-leafElement))
+		if got := c.needed(2, b, x.claimed); got != x.want {
+			t.Errorf("%d bytes need %d pages of %d, want %d", x.end, got, x.claimed, x.want)
+		}
 	}
 }
 
