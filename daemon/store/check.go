@@ -333,7 +333,10 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 				below.to = list[i+1].key
 			}
 			c.page(e.child, below)
-		case e.flags == flagBucket:
+		case e.flags == flagBucket, at.bucket == nil: // everything in the root is a bucket
+			if e.flags != flagBucket {
+				wrong(fmt.Errorf("element %d is no bucket", i))
+			}
 			below.bucket, below.from, below.to = e.key, nil, nil
 			if err := c.bucket(e.value, id, below); err != nil {
 				wrong(err)

@@ -170,6 +170,21 @@ func TestNeededPages(t *testing.T) {
 	}
 }
 
+// Everything in the root page is a bucket, whatever it says.
+func TestRootElements(t *testing.T) {
+	path, content := realistic(t)
+	whole, err := readWreck(path)
+	must(t, err)
+	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	must(t, err)
+	root := content[int64(h.root)*h.pageSize:]
+	for i := range int(order.Uint16(root[10:])) {
+		broken := slices.Clone(content)
+		broken[int(h.root)*int(h.pageSize)+pageHeader+i*leafElement] ^= flagBucket
+		wantAll(t, broken, h.root, whole.records, fmt.Sprintf("element %d", i))
+	}
+}
+
 func BenchmarkOpen(b *testing.B) {
 	path := place(b)
 	s, _ := mustOpen(b, path)
