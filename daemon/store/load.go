@@ -29,7 +29,8 @@ type State struct {
 	// Bad are the unusable records. They stay in the file. An application with one of them is left out of Apps, and its
 	// attempts out of Attempts; all others are complete.
 	Bad []Bad
-	// Copied says that the store is a copy that is opened for the first time: its user goes back to an earlier state.
+	// Copied says that the store is a copy that is opened for the first time: its user goes back to an earlier state. It
+	// is also true if a conversion was interrupted: see [State.separate].
 	Copied bool
 	// Salvaged is the report on a damaged file, if a new one with whatever could be read has replaced it; otherwise nil.
 	Salvaged *Report

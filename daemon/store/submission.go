@@ -138,6 +138,8 @@ func (f found) whole(id ids.App) ([]byte, error) {
 }
 
 // separate gives submissions that are part of applications' records, as older programs write them, records of their own.
+// Its first commit makes both of the file's first pages intact. If the last commit before may be missing, a mark keeps
+// that known to the next start if this one ends early.
 func (s *State) separate(db *bbolt.DB) error {
 	for list := s.inline; len(list) > 0; {
 		err := db.Update(func(tx *bbolt.Tx) error {
@@ -154,7 +156,13 @@ func (s *State) separate(db *bbolt.DB) error {
 					return err
 				}
 			}
-			return put(tx.Bucket(meta), keyCounts, s.kept)
+			b := tx.Bucket(meta)
+			if s.older {
+				if err := put(b, keyCopied, true); err != nil {
+					return err
+				}
+			}
+			return put(b, keyCounts, s.kept)
 		})
 		if err != nil {
 			return err

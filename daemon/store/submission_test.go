@@ -165,6 +165,43 @@ func TestFormat1(t *testing.T) {
 	}
 }
 
+// If the last commit may be missing, numbers are not given out again even if the conversion from format 1 is interrupted.
+func TestInterruptedConversion(t *testing.T) {
+	path := place(t)
+	want := []App{{ID: app(1), User: "ann", Context: context(100)}, {ID: app(2), User: "ann"}}
+	older(t, path, want...)
+	edit(t, path, func(*bbolt.Tx) error { return nil }) // the commit that is lost
+	content, err := os.ReadFile(path)
+	must(t, err)
+	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	must(t, err)
+	content[int64(h.tx%2)*h.pageSize+pageHeader+50] ^= 1
+	must(t, os.WriteFile(path, content, fileMode))
+	db, state, err := read(path)
+	must(t, err)
+	if !state.older {
+		t.Fatal("both of the first pages are intact")
+	}
+	first := state.Epoch
+	must(t, state.separate(db))
+	must(t, db.Close()) // the process ends
+	s, state := mustOpen(t, path)
+	if len(state.Apps) != 2 || len(state.Bad) > 0 || state.Epoch < first {
+		t.Errorf("%d applications, epoch %d after %d, %v", len(state.Apps), state.Epoch, first, state.Bad)
+	}
+	must(t, s.Close())
+	s, state = mustOpen(t, path)
+	for _, a := range state.Apps {
+		if a.Taken < attemptJump {
+			t.Errorf("attempt numbers of %s up to %d are taken", a.ID, a.Taken)
+		}
+	}
+	if state.Copied {
+		t.Error("the mark is still there")
+	}
+	must(t, s.Close())
+}
+
 // An application without all pieces of its submission is left out, and a repaired store does without it.
 func TestLostPieces(t *testing.T) {
 	three := func(n int32) App { return App{ID: app(n), User: "ann", Context: context(2*pieceSize + 1)} } // pieces
