@@ -65,7 +65,7 @@ them. It reads every record and changes nothing. The exit code is 1 if anything 
 				return wrote(err)
 			}
 			if !r.Whole() {
-				return failure{fmt.Errorf("%s is damaged; heddle store repair makes a new store of what is left, and so does the next start of heddle rm, unless the file is cut off or its first two pages are damaged", path)}
+				return failure{fmt.Errorf("%s is damaged; the next start of heddle rm uses what is left, unless the file is cut off or both of its first pages are damaged; heddle store repair makes a new store of what is left", path)}
 			}
 			return nil
 		},
@@ -138,8 +138,9 @@ func newStoreRepair(a *app) *cobra.Command {
 		Short: "Make a new store of what can be read of a damaged one",
 		Long: `Make a new store of all records that can be read of a damaged one, and put it in its place. The damaged file is
 kept beside it, with damaged-1 or a higher number in its name. What is lost is printed. An undamaged store
-stays as it is. heddle rm does the same when it starts, unless the file is cut off or both of its first pages
-are damaged: then it is not certain which state was the last, and a copy may be better.`,
+stays as it is. heddle rm does the same when it starts, if a page other than the first two is damaged. It does
+without single records that are damaged, and leaves them where they are. It does not start if the file is cut off
+or both of its first pages are damaged: then it is not certain which state was the last, and a copy may be better.`,
 		Example: "  heddle store repair --data /var/lib/heddle",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

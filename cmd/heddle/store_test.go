@@ -79,6 +79,30 @@ func TestStore(t *testing.T) {
 	wantSaid(t, exitFailed, []string{"no such file"}, "store", "check", copied+"3")
 }
 
+// What check says of the next start is true: it does not mend a store whose only damage is one of the first two pages.
+func TestCheckSaysWhatAStartDoes(t *testing.T) {
+	data, path := stored(t)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[20] ^= 1 // in the first page, after its header
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := wantSaid(t, exitFailed, []string{"damaged: the record of the last commit", "the next start of heddle rm uses what is left"}, "store", "check", "--data", data)
+	if strings.Contains(out, "so does the next start") {
+		t.Errorf("a start is said to make a new store:\n%s", out)
+	}
+	s, state, err := store.Open(path)
+	if err != nil || state.Salvaged != nil {
+		t.Fatalf("%v, %+v", err, state.Salvaged)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A damaged page does not keep the ResourceManager from starting, and the log says what is lost.
 func TestStartOnDamagedStore(t *testing.T) {
 	data, path := stored(t)
