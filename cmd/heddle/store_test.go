@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,7 +110,7 @@ func TestStartOnDamagedStore(t *testing.T) {
 	spoil(t, path, "application_1700000000000_0020")
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
 	p.until("state: ")
-	wantSaid(t, exitFailed, []string{"another ResourceManager (process ", "heddle store backup makes one while it runs"}, "store", "check", "--data", data)
+	wantSaid(t, exitFailed, []string{fmt.Sprintf("process %d uses it", p.Process.Pid), "heddle store backup makes one while it runs"}, "store", "check", "--data", data)
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d", code)
 	}
@@ -129,7 +130,7 @@ func TestBackupWhileItRuns(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "copy")
 	wantSaid(t, exitDone, []string{copied + " is a copy of " + path + ": 50 applications, 50 attempts"}, "store", "backup", "--data", data, copied)
 	wantSaid(t, exitFailed, []string{"file exists"}, "store", "backup", "--data", data, copied)
-	wantSaid(t, exitFailed, []string{"another ResourceManager (process "}, "store", "repair", "--data", data)
+	wantSaid(t, exitFailed, []string{fmt.Sprintf("process %d uses it", p.Process.Pid)}, "store", "repair", "--data", data)
 	wantSaid(t, exitDone, []string{"nothing is damaged"}, "store", "check", copied)
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d", code)

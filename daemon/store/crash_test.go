@@ -81,7 +81,7 @@ func TestSecondProcess(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("refused after %v", took)
 	}
-	for _, want := range []string{path, "another ResourceManager", strconv.Itoa(os.Getpid()), "--data"} {
+	for _, want := range []string{path, ": process " + strconv.Itoa(os.Getpid()) + " uses it", "--data"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Fatalf("%v does not say %q", err, want)
 		}

@@ -21,11 +21,15 @@ func takeLock(path string) (*os.File, error) {
 	if err := flock(f, "end that one, or name another folder (--data)"); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	// The number is only for people, so a failed write does not matter.
+	sign(f)
+	return f, nil
+}
+
+// sign writes this process's id into a lock file. It is only for people, so a failed write does not matter.
+func sign(f *os.File) {
 	if f.Truncate(0) == nil {
 		_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 	}
-	return f, nil
 }
 
 // lockIfThere takes the lock of a file that is only read, if it has a lock file: a copy has none.
@@ -40,6 +44,7 @@ func lockIfThere(path string) (io.Closer, error) {
 	if err := flock(f, "end that one, or use a copy: heddle store backup makes one while it runs"); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	sign(f)
 	return f, nil
 }
 
@@ -55,19 +60,19 @@ func flock(f *os.File, instead string) error {
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return fmt.Errorf("locking %s: %w", f.Name(), err)
 		case time.Now().After(end):
-			return fmt.Errorf("another ResourceManager%s uses it; %s", holder(f), instead)
+			return fmt.Errorf("%s uses it; %s", holder(f), instead)
 		}
 	}
 }
 
-// holder returns who wrote into the lock file, as " (process 42)".
+// holder returns who wrote into the lock file, as "process 42".
 func holder(f *os.File) string {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
 	pid := strings.TrimSpace(string(text))
 	if err != nil || pid == "" {
-		return ""
+		return "another process"
 	}
-	return " (process " + pid + ")"
+	return "process " + pid
 }
 
 // unlock releases the lock on a file and closes it. Closing alone is not enough while the file is mapped into memory.

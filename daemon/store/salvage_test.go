@@ -407,6 +407,22 @@ func TestBackup(t *testing.T) {
 	}
 }
 
+// Who waits for a store hears of the process that has it, also if that only reads, and not of one that had it before.
+func TestLockNamesItsHolder(t *testing.T) {
+	path, _ := realistic(t)
+	must(t, os.WriteFile(path+".lock", []byte("99999999\n"), fileMode)) // of a process that has ended
+	lock, err := lockIfThere(path + ".lock")
+	must(t, err)
+	if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(": process %d uses it", os.Getpid())) {
+		t.Errorf("%v", err)
+	}
+	must(t, os.Truncate(path+".lock", 0)) // the disk had no room for the number
+	if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), ": another process uses it") {
+		t.Errorf("%v", err)
+	}
+	must(t, lock.Close())
+}
+
 // Going back to a copy, even to the same one again, gives no attempt or container the number of one begun since the
 // copy was made. Only the first start is one from a copy.
 func TestBackToACopy(t *testing.T) {
