@@ -54,14 +54,14 @@ func noRoom(err error) error {
 }
 
 // OnShortage has f called when the disk is full, each time there is news about the shortage, and with nil when there is
-// room again: from the store's goroutine, or at once. f must not block for long. Only one caller may use OnShortage.
+// room again: from the store's goroutine, or at once. f must neither block nor use the store. Only one caller may use
+// OnShortage.
 func (s *Store) OnShortage(f func(*Shortage)) {
 	s.mu.Lock()
+	defer s.mu.Unlock() // after f: what is said last is the last news
 	s.onShortage = f
-	short := s.short
-	s.mu.Unlock()
-	if short != nil {
-		f(short)
+	if s.short != nil {
+		f(s.short)
 	}
 }
 
@@ -73,11 +73,11 @@ func (s *Store) lacks(err error, need int64) {
 		short = &Shortage{Folder: dir, Free: spare(dir), Need: need, Err: err}
 	}
 	s.mu.Lock()
-	before, f := s.short, s.onShortage
+	defer s.mu.Unlock() // as in OnShortage
+	before := s.short
 	s.short = short
-	s.mu.Unlock()
-	if f != nil && (short != nil || before != nil) {
-		f(short)
+	if s.onShortage != nil && (short != nil || before != nil) {
+		s.onShortage(short)
 	}
 }
 

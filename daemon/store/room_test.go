@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -205,6 +206,34 @@ func stateOf(t *testing.T, content []byte) *State {
 	must(t, err)
 	must(t, db.Close())
 	return state
+}
+
+// The last thing that is said of the disk is how it is, even if it changes while somebody begins to listen.
+func TestLastWordOnRoom(t *testing.T) {
+	s := makeStore(place(t), nil, nil, counts{})
+	s.lacks(syscall.ENOSPC, Reserve)
+	var said atomic.Pointer[Shortage]
+	first := make(chan struct{})
+	changed := make(chan struct{})
+	go func() {
+		<-first
+		s.lacks(nil, 0)
+		close(changed)
+	}()
+	s.OnShortage(func(short *Shortage) {
+		if short != nil {
+			close(first)
+			select {
+			case <-changed: // before this call is over
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		said.Store(short)
+	})
+	<-changed
+	if short := said.Load(); short != nil {
+		t.Errorf("the disk has room, and the last word is %v", short)
+	}
 }
 
 // A store that is closed while it waits for room says that not everything was written.
