@@ -161,7 +161,7 @@ func (r *RM) recovered(s *store.State) []rm.Recovered {
 	if d := s.Salvaged; d != nil {
 		r.log.Error("the store was damaged; its readable records are in a new store, and the damaged file is kept", "kept", d.Kept, "pages", len(d.Damage), "lost", len(d.Lost), "records", d.Records)
 		if d.Older {
-			r.log.Error("the last commit of the store is lost; the one before it is used")
+			r.log.Error("the record of the store's last commit is damaged; the data may be that of the commit before")
 		}
 		for _, p := range d.Damage {
 			r.log.Error("a page of the store is damaged", "page", p.Page, "bucket", p.Bucket, "reason", p.Reason)

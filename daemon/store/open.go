@@ -125,7 +125,7 @@ func read(path string) (*bbolt.DB, *State, error) {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	if !both {
-		state.bad(meta, nil, ids.App{}, errors.New("one of the first two pages is damaged: the last commit is missing, unless the process ended while writing that page"))
+		state.bad(meta, nil, ids.App{}, errors.New("one of the first two pages is damaged: the data may be that of the commit before the last"))
 	}
 	return db, state, nil
 }

@@ -36,7 +36,7 @@ type Report struct {
 	Damage  []Damage
 	Lost    []Bad          // records that cannot be read or used
 	Records map[string]int // number of usable records, by bucket
-	Older   bool           // the last commit is missing: this is the one before
+	Older   bool           // the last commit may be missing: this may be the one before
 	Epoch   int64          // of the last start
 	Kept    string         // where the damaged file is, once a new one has replaced it
 }
