@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -188,7 +187,7 @@ func (l *loader) load(f files) *Hadoop {
 		h.FairPlacement, h.FairACLs = readFair(l.log, site, h.Site.Extra, path, data)
 	}
 	l.missing(h, base)
-	maps.Copy(cs.m, mr.m)
+	cs.join(mr, base)
 	cs.leftovers(queues)
 	h.Properties = cs.list()
 	l.log.sort()

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"heddle"
 )
 
 // write puts files into a new folder.
@@ -132,5 +134,36 @@ func TestReadFileLimits(t *testing.T) {
 	}
 	if _, err := readFile("/dev/zero"); err == nil {
 		t.Error("a device is no configuration")
+	}
+}
+
+// Of a property in several files, the one in effect is listed, and not noted as unknown.
+func TestPropertyInSeveralFiles(t *testing.T) {
+	const calculator, memory = csPrefix + "resource-calculator", "mapreduce.map.memory.mb"
+	h, l := disk{
+		yarnSite: props(calculator + "=DominantResourceCalculator\n" + memory + "=2048\nyarn.acl.enable=true\n" + csPrefix + "root.b.capacity=1"),
+		capacityFile: cs(`resource-calculator=DefaultResourceCalculator
+			root.queues=a
+			root.a.capacity=100
+			root.b.capacity=2`),
+		mapredSite: props(memory + "=512\nyarn.acl.enable=false"),
+	}.load()
+	if err := l.err(); err != nil {
+		t.Fatal(err)
+	}
+	if !h.Capacity.MemoryOnly || h.Site.Map[heddle.Memory] != 512 || !h.Daemon.ACLs {
+		t.Errorf("other properties are in effect: %+v", h)
+	}
+	want := map[string]string{calculator: "DefaultResourceCalculator", memory: "512", "yarn.acl.enable": "true", csPrefix + "root.b.capacity": "2"}
+	for _, p := range h.Properties {
+		if v, ok := want[p.Name]; ok && p.Value != v {
+			t.Errorf("%s is listed with %s, not %s", p.Name, p.Value, v)
+		}
+	}
+	if n := noticeOf(h, calculator); n != (Notice{}) {
+		t.Errorf("%v", n)
+	}
+	if n := noticeOf(h, csPrefix+"root.b.capacity"); n.File != capacityFile {
+		t.Errorf("%v", n)
 	}
 }

@@ -47,6 +47,16 @@ func (ps *properties) over(more []*property) *properties {
 	return n
 }
 
+// join adds the properties of another stack of files on the same base. Of a property in both stacks, the one that is
+// used counts, and if neither is, the one that a file set over base.
+func (ps *properties) join(other, base *properties) {
+	for name, p := range other.m {
+		if own := ps.m[name]; own == nil || !own.used && p != base.m[name] {
+			ps.m[name] = p
+		}
+	}
+}
+
 // names returns the names with the prefix, sorted.
 func (ps *properties) names(prefix string) []string {
 	if ps.sorted == nil {
