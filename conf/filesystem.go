@@ -27,7 +27,7 @@ func (l *loader) fileSystem(f files, base *properties) FileSystem {
 	ps := newProperties(quiet.log, l.env)
 	ps.m = base.m
 	ps = ps.over(props)
-	fs := FileSystem{URL: ps.text("fs.defaultFS", ps.text("fs.default.name", "")), ByName: ps.flag("dfs.client.use.datanode.hostname", false)}
+	fs := FileSystem{URL: ps.text("fs.defaultFS", ""), ByName: ps.flag("dfs.client.use.datanode.hostname", false)}
 	u, err := url.Parse(fs.URL)
 	if err != nil || u.Scheme != "hdfs" || u.Hostname() == "" {
 		return fs

@@ -140,9 +140,29 @@ func (r *propReader) property(s *scanner, start xml.StartElement) error {
 	case len(value) > maxValue:
 		return Error{s.file, p.line, p.name, "the value is longer than a mebibyte"}
 	default:
+		if now, old := renamed[p.name]; old {
+			r.log.note(Remark, s.file, p.nameLine, p.name, "is an old name of %s, and counts as that", now)
+			p.name = now
+		}
 		r.props = append(r.props, p)
 	}
 	return nil
+}
+
+// renamed are the names in use by the old ones that Hadoop still accepts, of what is read or reported.
+var renamed = map[string]string{
+	"fs.default.name":                            "fs.defaultFS",
+	"topology.script.file.name":                  topologyScript,
+	"topology.node.switch.mapping.impl":          topologyClass,
+	"yarn.resourcemanager.display.per-user-apps": "yarn.webapp.filter-entity-list-by-user",
+	"mapred.job.map.memory.mb":                   "mapreduce.map.memory.mb",
+	"mapred.job.reduce.memory.mb":                "mapreduce.reduce.memory.mb",
+	"mapred.map.child.java.opts":                 "mapreduce.map.java.opts",
+	"mapred.reduce.child.java.opts":              "mapreduce.reduce.java.opts",
+	"mapred.map.tasks":                           "mapreduce.job.maps",
+	"mapred.reduce.tasks":                        "mapreduce.job.reduces",
+	"mapred.reduce.slowstart.completed.maps":     "mapreduce.job.reduce.slowstart.completedmaps",
+	"mapred.task.timeout":                        "mapreduce.task.timeout",
 }
 
 // include reads the file an <xi:include> names, or what its <fallback> holds where there is no such file.

@@ -125,6 +125,9 @@ func (ps *properties) lookup(name string) (string, bool) {
 			return v, true
 		}
 	}
+	if now, old := renamed[name]; old {
+		name = now
+	}
 	p := ps.m[name]
 	if p == nil {
 		return "", false

@@ -115,3 +115,34 @@ func TestOddProperties(t *testing.T) {
 		}
 	}
 }
+
+// Old names that Hadoop still accepts count as the new ones, of which the last one set counts, and are remarked on.
+func TestOldNames(t *testing.T) {
+	h, l := disk{
+		coreSite: props(`topology.script.file.name=/racks.sh
+			topology.node.switch.mapping.impl=ScriptBasedMapping
+			fs.default.name=hdfs://nn1
+			cluster=${fs.default.name}`),
+		yarnSite:   props("yarn.resourcemanager.display.per-user-apps=true"),
+		mapredSite: props("mapred.job.map.memory.mb=333\nmapred.job.reduce.memory.mb=444\nmapreduce.reduce.memory.mb=555"),
+	}.load()
+	if err := l.err(); err != nil {
+		t.Fatal(err)
+	}
+	if h.Daemon.TopologyScript != "/racks.sh" || h.Daemon.Files.URL != "hdfs://nn1" || h.Site.Map != of(333, 1) || h.Site.Reduce != of(555, 1) {
+		t.Errorf("got %+v, %+v", h.Daemon, h.Site)
+	}
+	if n := noticeOf(h, "yarn.webapp.filter-entity-list-by-user"); n.Kind != Unsupported || n.Line != 2 {
+		t.Errorf("what an old name asks for is not said to be off: %+v", n)
+	}
+	for old, now := range map[string]string{"topology.script.file.name": topologyScript, "mapred.job.map.memory.mb": "mapreduce.map.memory.mb"} {
+		if n := noticeOf(h, old); n.Kind != Remark || n.Text != "is an old name of "+now+", and counts as that" {
+			t.Errorf("%s: %+v", old, n)
+		}
+	}
+	for _, p := range h.Properties {
+		if p.Name == "cluster" && p.Value != "hdfs://nn1" || renamed[p.Name] != "" {
+			t.Errorf("got %+v", p)
+		}
+	}
+}
