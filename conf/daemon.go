@@ -22,6 +22,8 @@ type Daemon struct {
 	MaxAttempts     int32       // of an application that does not say
 	GlobalAttempts  int32       // of any application
 	MaxCompleted    int         // ended applications that are kept
+	MaxTags         int         // of an application
+	MaxTagLength    int
 	KeyRolling      heddle.Span // of keys for masters
 	NodeKeyRolling  heddle.Span // of keys for nodes: the shorter of container tokens' and NodeManager tokens'
 	ConnectRetries  int         // to a NodeManager that is to launch a master
@@ -78,6 +80,8 @@ const (
 	defaultSchedulingWait  = 10_000
 	defaultMaxAttempts     = 2
 	defaultMaxCompleted    = 1000
+	defaultMaxTags         = 10
+	defaultMaxTagLength    = 100
 	defaultConnectRetries  = 10
 	defaultRollingSeconds  = 86_400
 
@@ -105,6 +109,8 @@ func (l *loader) daemon(ps *properties) *Daemon {
 		d.GlobalAttempts = int32(ps.integer(p.name, int64(d.MaxAttempts), 1))
 	}
 	d.MaxCompleted = int(ps.integer(rmPrefix+"max-completed-applications", defaultMaxCompleted, 0))
+	d.MaxTags = int(ps.integer(rmPrefix+"application.max-tags", defaultMaxTags, 0))
+	d.MaxTagLength = int(ps.integer(rmPrefix+"application.max-tag.length", defaultMaxTagLength, 0))
 	d.ConnectRetries = int(ps.integer(rmPrefix+"nodemanager-connect-retries", defaultConnectRetries, 0))
 	d.IncludeFile = l.hostList(ps, d, "nodes.include-path", "without it every host may join; create the file (an empty one lets every host join)")
 	d.ExcludeFile = l.hostList(ps, d, "nodes.exclude-path", "without it excluded hosts may join; create the file (an empty one excludes no host)")

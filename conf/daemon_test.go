@@ -22,7 +22,7 @@ func TestDaemonDefaults(t *testing.T) {
 	at := func(port uint16) Address { return Address{Host: "127.0.0.1", Port: port} }
 	want := &Daemon{
 		Client: at(8032), Scheduler: at(8030), Tracker: at(8031), Admin: at(8033), Web: at(8088),
-		MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute, MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000,
+		MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute, MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, MaxTags: 10, MaxTagLength: 100,
 		KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, ConnectRetries: 10, Recovery: true, WorkPreserving: true, Decommission: heddle.Hour,
 		SchedulingWait: 10 * heddle.Second, Admins: "*",
 	}
@@ -50,6 +50,8 @@ func TestDaemonReads(t *testing.T) {
 			yarn.resourcemanager.am.max-attempts=3
 			yarn.resourcemanager.am.global.max-attempts=5
 			yarn.resourcemanager.max-completed-applications=7
+			yarn.resourcemanager.application.max-tags=12
+			yarn.resourcemanager.application.max-tag.length=200
 			yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs=60
 			yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs=990
 			yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs=980
@@ -71,7 +73,7 @@ func TestDaemonReads(t *testing.T) {
 	want := &Daemon{
 		SchedulerNamed: true, ClusterID: "west",
 		Client: at(8032), Scheduler: at(8030), Tracker: at(8031), Admin: at(8033), Web: at(8088),
-		MasterExpiry: heddle.Second, ContainerExpiry: 2 * heddle.Second, MaxAttempts: 3, GlobalAttempts: 5, MaxCompleted: 7,
+		MasterExpiry: heddle.Second, ContainerExpiry: 2 * heddle.Second, MaxAttempts: 3, GlobalAttempts: 5, MaxCompleted: 7, MaxTags: 12, MaxTagLength: 200,
 		KeyRolling: heddle.Minute, NodeKeyRolling: 980 * heddle.Second, ConnectRetries: 4, Decommission: -heddle.Second, IncludeFile: "/etc/in", ExcludeFile: "/etc/out",
 		ACLs: true, Admins: " admins", PortInNodeName: true, LogAggregation: true, LogServerURL: "http://h/logs", TopologyScript: "racks.sh",
 		GroupOverrides: map[string][]string{"dr.who": {}, "ann": {"staff", "ops"}},

@@ -71,6 +71,7 @@ func TestReportTellsWhatIsOff(t *testing.T) {
 		"yarn.resourcemanager.store.class=org.example.ZKRMStateStore":          "another store",
 		"yarn.scheduler.configuration.store.class=zk":                          "another store",
 		"yarn.resourcemanager.placement-constraints.handler=scheduler":         "placement constraints",
+		"yarn.resourcemanager.submission-preprocessor.enabled=true":            "by the host they come from",
 		"yarn.resourcemanager.opportunistic-container-allocation.enabled=true": "guaranteed",
 	}
 	off := []string{

@@ -126,6 +126,7 @@ var siteKeys = []key{
 	{"yarn.scheduler.skip.node.multiplier", Harmless, asyncText},
 	{"yarn.scheduler.", Unknown, "no such property of a scheduler"},
 	{"yarn.resourcemanager.store.class", Unsupported, "state is kept in one file (see --data): what another store holds is not taken over"},
+	{"yarn.resourcemanager.submission-preprocessor.enabled", Unsupported, "submissions get no queue, tags or label by the host they come from"},
 	{"yarn.resourcemanager.system-metrics-publisher.enabled", Unsupported, timelineText},
 	{"yarn.system-metrics-publisher.enabled", Unsupported, timelineText},
 	{"yarn.federation.enabled", Unsupported, "there is no federation: this is one cluster"},

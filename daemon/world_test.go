@@ -42,7 +42,7 @@ func testConfig() Config {
 		Config: rm.Config{
 			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour,
 			NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
-			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true,
+			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, MaxTags: 10, MaxTagLength: 100, SchedulingWait: 10 * heddle.Second, WorkPreserving: true,
 			LogAggregation: true, Beat: heddle.Second, FastBeat: 200 * heddle.Millisecond, IdleBeat: 3 * heddle.Second, BeatLoad: 1000, MaxPriority: 10,
 		},
 		ConnectRetries: 1, Recovery: true,

@@ -22,6 +22,8 @@ type Config struct {
 	GlobalAttempts  int32       // yarn.resourcemanager.am.global.max-attempts: the most any application may have
 	MaxCompleted    int         // yarn.resourcemanager.max-completed-applications kept
 	MaxPriority     int32       // yarn.cluster.max-application-priority
+	MaxTags         int         // yarn.resourcemanager.application.max-tags of one application
+	MaxTagLength    int         // yarn.resourcemanager.application.max-tag.length in bytes
 	SchedulingWait  heddle.Span // yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms
 	WorkPreserving  bool        // yarn.resourcemanager.work-preserving-recovery.enabled
 	ACLs            bool        // yarn.acl.enable

@@ -208,11 +208,11 @@ func TestWhatStays(t *testing.T) {
 
 // What a submission may say, and what is refused or cut in one that says more, as in docs/protocols.md.
 func TestBoundsOfSubmissions(t *testing.T) {
-	w := newWorld(t, "capacity", nil)
+	w := newWorld(t, "capacity", func(o *Options) { o.Config.MaxTags, o.Config.MaxTagLength = 12, 200 })
 	for why, change := range map[string]func(*Submission){
 		"unmanaged":               func(s *Submission) { s.Unmanaged = true },
-		"Too many":                func(s *Submission) { s.Tags = make([]string, maxTags+1) },
-		"at most 100":             func(s *Submission) { s.Tags = []string{strings.Repeat("x", maxTagLength+1)} },
+		"only 12 are allowed":     func(s *Submission) { s.Tags = make([]string, 13) },
+		"at most 200":             func(s *Submission) { s.Tags = []string{strings.Repeat("x", 201)} },
 		"ASCII":                   func(s *Submission) { s.Tags = []string{"ä"} },
 		"log aggregation context": func(s *Submission) { s.LogContext = make([]byte, maxLogContext+1) },
 		"at most 4194304":         func(s *Submission) { s.Context = make([]byte, MaxContext+1) },
@@ -223,7 +223,7 @@ func TestBoundsOfSubmissions(t *testing.T) {
 		refusedFor(t, err, why)
 	}
 	s := submission(w.newID(), strings.Repeat("T", maxTypeLength+1))
-	s.Name, s.Tags = strings.Repeat("n", MaxName+1), []string{strings.Repeat("x", maxTagLength)}
+	s.Name, s.Tags = strings.Repeat("n", MaxName+1), append(make([]string, 11), strings.Repeat("x", 200))
 	s.LogContext, s.Context = make([]byte, maxLogContext), make([]byte, MaxContext)
 	w.done(w.submitAs("ann", s, "root.default"))
 	if p := w.app(s.ID); p.Type != strings.Repeat("T", 20) || p.Name != strings.Repeat("n", 1024) {

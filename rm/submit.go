@@ -13,10 +13,8 @@ import (
 // Limits of a submission, as in YARN.
 const (
 	maxTypeLength = 20
-	maxTags       = 10
-	maxLists      = 16       // access lists, and lifetimes, of an application; there are two kinds of the former and one of the latter
-	maxRest       = 64 << 10 // bytes of a submission that are kept after the application's end: all but what starts its master
-	maxTagLength  = 100
+	maxLists      = 16                // access lists, and lifetimes, of an application; there are two kinds of the former and one of the latter
+	maxRest       = 64 << 10          // bytes of a submission that are kept after the application's end: all but what starts its master
 	maxLogContext = 16 << 10          // bytes
 	maxUnwritten  = 8 << 20           // bytes on their way to the disk above which submissions are refused for now
 	maxLifetime   = 100 * 365 * 86400 // seconds
@@ -98,8 +96,8 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 		return nil, m.tooLarge(size, largest)
 	case len(s.LogContext) > maxLogContext:
 		return nil, invalid(classYarn, "the log aggregation context of %s has %d bytes; at most %d go into the token of every container", id, len(s.LogContext), maxLogContext)
-	case len(s.Tags) > maxTags:
-		return nil, invalid(classYarn, "Too many applicationTags, a maximum of only %d are allowed; %s has %d", maxTags, id, len(s.Tags))
+	case len(s.Tags) > m.cfg.MaxTags:
+		return nil, invalid(classYarn, "Too many applicationTags, a maximum of only %d are allowed; %s has %d", m.cfg.MaxTags, id, len(s.Tags))
 	case len(s.Access) > maxLists || len(s.Lifetimes) > maxLists:
 		return nil, invalid(classYarn, "%s has %d access lists and %d lifetimes; at most %d of each are kept", id, len(s.Access), len(s.Lifetimes), maxLists)
 	case len(s.Rest) > maxRest:
@@ -108,8 +106,8 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 		return nil, invalid(classYarn, "the submission of %s has %d bytes; at most %d are kept of one", id, len(s.Context), MaxContext)
 	}
 	for _, t := range s.Tags {
-		if len(t) > maxTagLength || strings.ContainsFunc(t, func(x rune) bool { return x >= utf8.RuneSelf }) {
-			return nil, invalid(classYarn, "A tag can only have ASCII characters and at most %d of them; %q is not one", maxTagLength, t)
+		if len(t) > m.cfg.MaxTagLength || strings.ContainsFunc(t, func(x rune) bool { return x >= utf8.RuneSelf }) {
+			return nil, invalid(classYarn, "A tag can only have ASCII characters and at most %d of them; %q is not one", m.cfg.MaxTagLength, t)
 		}
 	}
 	if q.Misplaced == "" && !m.maySubmit(q.Who, q.Queue) {

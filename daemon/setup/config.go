@@ -29,6 +29,8 @@ func (s *source) config(room int64) (daemon.Config, error) {
 			GlobalAttempts:  d.GlobalAttempts,
 			MaxCompleted:    d.MaxCompleted,
 			MaxPriority:     site.MaxPriority,
+			MaxTags:         d.MaxTags,
+			MaxTagLength:    d.MaxTagLength,
 			SchedulingWait:  d.SchedulingWait,
 			WorkPreserving:  d.WorkPreserving,
 			ACLs:            d.ACLs,

@@ -105,7 +105,7 @@ func TestNoConfiguration(t *testing.T) {
 		Client: loop(8032), Scheduler: loop(8030), Tracker: loop(8031), Admin: loop(8033), Web: loop(8088),
 		Config: rm.Config{
 			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
-			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true, Admins: "*",
+			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, MaxTags: 10, MaxTagLength: 100, SchedulingWait: 10 * heddle.Second, WorkPreserving: true, Admins: "*",
 			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000, ReadJobs: true, Silence: rm.DefaultSilence,
 			NodesPer: 1000, AppsPer: 10_000, StoredPer: 256 << 20, Stored: int(d.Config.Memory.Limit / 8),
 		},
