@@ -309,7 +309,7 @@ var refusals = []refusal{
 	{
 		"yarn.http.policy",
 		"HTTP_ONLY",
-		"heddle rm serves plain HTTP only. Set it to HTTP_ONLY, or put a proxy with TLS in front",
+		"heddle rm serves plain HTTP only. Set it to HTTP_ONLY, or put a proxy with TLS in front, one that adds X-Forwarded-For",
 	},
 	{
 		rmPrefix + "ha.enabled",

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,7 +91,7 @@ func (s *site) asUser(f changeFunc, r *http.Request) (int, rest.Answer, error) {
 
 // user returns the user who makes a change, or "" if nobody vouches for the name.
 func (s *site) user(r *http.Request) string {
-	if !s.Local {
+	if !s.Local || forwarded(r) {
 		return ""
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
@@ -101,6 +102,12 @@ func (s *site) user(r *http.Request) string {
 		return ""
 	}
 	return named(r)
+}
+
+// forwarded reports whether a proxy passes on the request: its caller may be on any machine.
+func forwarded(r *http.Request) bool {
+	by := []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"}
+	return slices.ContainsFunc(by, func(name string) bool { return r.Header[name] != nil })
 }
 
 // named returns the user name that the caller gives; "" for none.

@@ -135,4 +135,13 @@ func TestUserNameIsForLoopback(t *testing.T) {
 			t.Errorf("from %q: %q, want %q", addr, got, want)
 		}
 	}
+	for _, header := range []string{"X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"} { // of a proxy on this machine
+		s := &site{Options: Options{Local: true}}
+		r := httptest.NewRequest(http.MethodGet, "/?user.name=ann", nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		r.Header.Set(header, "")
+		if got := s.user(r); got != "" {
+			t.Errorf("with %s: %q, want nobody", header, got)
+		}
+	}
 }
