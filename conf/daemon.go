@@ -16,6 +16,7 @@ type Daemon struct {
 	ClusterID      string
 
 	Client, Scheduler, Tracker, Admin, Web Address
+	WebProxy                               string // host:port of a proxy of its own for masters' pages; "" for none
 
 	MasterExpiry    heddle.Span // silence after which a master counts as lost
 	ContainerExpiry heddle.Span // until which a granted container must run
@@ -102,6 +103,7 @@ func (l *loader) daemon(ps *properties) *Daemon {
 	d.readScheduler(ps)
 	d.ClusterID = ps.text(rmPrefix+"cluster-id", "")
 	d.readAddresses(ps)
+	d.readWebProxy(ps)
 	d.readTimes(ps)
 	d.MaxAttempts = int32(ps.integer(rmPrefix+"am.max-attempts", defaultMaxAttempts, 1))
 	d.GlobalAttempts = d.MaxAttempts

@@ -78,6 +78,21 @@ func (d *Daemon) readAddresses(ps *properties) {
 	}
 }
 
+// readWebProxy reads yarn.web-proxy.address, which is no other proxy where it is the address of the pages.
+func (d *Daemon) readWebProxy(ps *properties) {
+	const name = "yarn.web-proxy.address"
+	v, p := ps.given(name)
+	if p == nil || v == d.Web.String() {
+		return
+	}
+	if _, _, err := SplitAddress(v, d.Web.Port); err != nil {
+		ps.bad(p, "%v", err)
+		return
+	}
+	d.WebProxy = v
+	d.Remarks = append(d.Remarks, Notice{Remark, p.file, p.line, name, "masters show their pages only to this proxy: links and /proxy/ lead there, and heddle rm itself can ask masters only if the proxy is on its machine"})
+}
+
 // placeOf returns file:line: property.
 func placeOf(p *property) string { return strings.TrimSuffix(place(p.file, p.line, p.name), ": ") }
 

@@ -110,6 +110,16 @@ func TestDaemonAddresses(t *testing.T) {
 	}
 }
 
+// A proxy of its own for masters' pages is remarked on. The address of the pages names none.
+func TestWebProxy(t *testing.T) {
+	for at, want := range map[string]string{"proxy:9099": "proxy:9099", "proxy": "proxy", "rm7:8088": "", "": ""} {
+		d := daemonOf(t, disk{yarnSite: props("yarn.resourcemanager.hostname=rm7\n" + RetryName + "=1\nyarn.web-proxy.address=" + at)})
+		if d.WebProxy != want || len(d.Remarks) > 0 != (want != "") {
+			t.Errorf("%q: %q, %v", at, d.WebProxy, d.Remarks)
+		}
+	}
+}
+
 func TestDaemonErrors(t *testing.T) {
 	for _, c := range []struct{ core, site, want string }{
 		{"", "yarn.resourcemanager.address=h:x", `yarn-site.xml:2: yarn.resourcemanager.address|"x" is not a port`},
@@ -123,6 +133,7 @@ func TestDaemonErrors(t *testing.T) {
 		{"", "yarn.resourcemanager.hostname=a:b:c", `yarn-site.xml:2: yarn.resourcemanager.hostname|"a:b:c" is not a host name or address`},
 		{"", "yarn.resourcemanager.bind-host=a b", `yarn-site.xml:2: yarn.resourcemanager.bind-host|"a b" is not a host name or address`},
 		{"", "yarn.resourcemanager.hostname=h:80", `yarn-site.xml:2: yarn.resourcemanager.hostname|belongs in the individual addresses`},
+		{"", "yarn.web-proxy.address=http://h:80", `yarn-site.xml:2: yarn.web-proxy.address|expected host:port`},
 		{"", "yarn.resourcemanager.am.max-attempts=0", `yarn-site.xml:2: yarn.resourcemanager.am.max-attempts|at least 1`},
 		{"", "yarn.am.liveness-monitor.expiry-interval-ms=5m", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|not a whole number`},
 		{"hadoop.user.group.static.mapping.overrides==a", "", `core-site.xml:2: hadoop.user.group.static.mapping.overrides|names no user`},

@@ -21,8 +21,8 @@ type Config struct {
 	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
 	Agents    netip.AddrPort // for node agents, which YARN does not have; zero: do not listen
 
-	// ProxySource is the address that masters are called from: that of the host in yarn.resourcemanager.webapp.address,
-	// whatever address is listened on. Zero means the address that serves the pages.
+	// ProxySource is the address that masters are called from: that of the host in yarn.web-proxy.address, or else in
+	// yarn.resourcemanager.webapp.address, whatever address is listened on. Zero means the address that serves the pages.
 	ProxySource netip.Addr
 
 	Decommission   time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: no limit

@@ -12,6 +12,8 @@ type Config struct {
 	ClusterID string // yarn.resourcemanager.cluster-id; shown in reports, "" for the start time
 	// WebHost is the host:port at which clients reach the web pages, for tracking URLs.
 	WebHost string
+	// WebProxy is the host:port of another proxy to masters' pages, yarn.web-proxy.address; "" for the one at WebHost.
+	WebProxy string
 
 	NodeExpiry      heddle.Span // yarn.nm.liveness-monitor.expiry-interval-ms
 	MasterExpiry    heddle.Span // yarn.am.liveness-monitor.expiry-interval-ms

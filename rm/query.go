@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -218,7 +219,7 @@ func (m *Machine) left(k *cluster.Ask, place string) int32 {
 
 // proxyURL returns the address of an application's own pages.
 func (m *Machine) proxyURL(a *app) string {
-	return "http://" + m.cfg.WebHost + "/proxy/" + a.ID.String() + "/"
+	return "http://" + cmp.Or(m.cfg.WebProxy, m.cfg.WebHost) + "/proxy/" + a.ID.String() + "/"
 }
 
 // pageURL returns the address of an application's page here.

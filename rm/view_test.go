@@ -387,3 +387,15 @@ func TestWhatADrainedNodeHolds(t *testing.T) {
 		}
 	}
 }
+
+// Links to masters' pages lead to the proxy: that of the pages here, or another one.
+func TestTrackingURL(t *testing.T) {
+	for proxy, want := range map[string]string{"": "http://rm7:8088/proxy/", "proxy:9099": "http://proxy:9099/proxy/"} {
+		w := newWorld(t, "capacity", func(o *Options) { o.Config.WebHost, o.Config.WebProxy = "rm7:8088", proxy })
+		s := submission(w.newID(), "SPARK")
+		w.done(w.submitAs("ann", s, "root.default"))
+		if got := w.app(s.ID).TrackingURL; got != want+s.ID.String()+"/" {
+			t.Errorf("with %q: %s", proxy, got)
+		}
+	}
+}

@@ -219,7 +219,7 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	handler := web.New(web.Options{
 		RM: d.RM, Readers: d.readers, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings,
 		Access: d.access(o),
-		Local:  way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, ProxySource: way.Source, Private: way.Private,
+		Local:  way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, WebProxy: c.WebProxy, ProxySource: way.Source, Private: way.Private,
 		Desk:           d.desk,
 		Facts:          func() []web.FactStats { return figures(asker) },
 		ExtraResources: c.ExtraResources,

@@ -37,6 +37,7 @@ func (s *source) config(room int64) (daemon.Config, error) {
 			Admins:          rm.ACL(d.Admins),
 			LogAggregation:  d.LogAggregation,
 			LogServer:       d.LogServerURL,
+			WebProxy:        d.WebProxy,
 			ExtraResources:  site.Extra,
 			PortInNodeName:  d.PortInNodeName,
 			Silence:         rm.DefaultSilence,

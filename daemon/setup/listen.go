@@ -80,7 +80,7 @@ func (s *source) listen(c *daemon.Config) (open bool, err error) {
 		}
 		*p.into = netip.AddrPortFrom(found[host], a.Port)
 		if p.into == &c.Web {
-			c.WebHost, c.ProxySource = webHost(a, found[host]), proxySource(a)
+			c.WebHost, c.ProxySource = webHost(a, found[host]), s.proxySource(a)
 		}
 	}
 	if err := s.listenAgents(c); err != nil {
@@ -226,12 +226,16 @@ func addresses(host string) ([]netip.Addr, error) {
 }
 
 // proxySource returns the address from which masters expect calls for their pages: that of the host by which they know
-// the pages, if it has an address here. It is zero if that is the address listened on.
-func proxySource(a conf.Address) netip.Addr {
-	if a.Host == a.Listens() {
+// the pages, or of another proxy, if it has an address here. It is zero if that is the address listened on.
+func (s *source) proxySource(a conf.Address) netip.Addr {
+	host := a.Host
+	if at := s.hadoop.Daemon.WebProxy; at != "" {
+		host, _, _ = conf.SplitAddress(at, a.Port) // already checked
+	}
+	if host == a.Listens() {
 		return netip.Addr{}
 	}
-	from, _ := lookup(a.Host) // a host behind another machine's address has none here
+	from, _ := lookup(host) // a host behind another machine's address has none here
 	return from
 }
 

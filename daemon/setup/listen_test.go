@@ -42,6 +42,11 @@ func TestListen(t *testing.T) {
 			Listen{},
 			"0.0.0.0:8032 0.0.0.0:8031 0.0.0.0:8088", "127.0.0.9:8088", true,
 		},
+		"another proxy": {
+			"yarn.web-proxy.address=127.0.0.8:9099", "",
+			Listen{},
+			"127.0.0.1:8032 127.0.0.1:8031 127.0.0.1:8088", "", false,
+		},
 		"IPv6": {"yarn.resourcemanager.hostname=::1", "", Listen{}, "[::1]:8032 [::1]:8031 [::1]:8088", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,8 +67,11 @@ func TestListen(t *testing.T) {
 				t.Errorf("listens on %s, links to %q, open %v; want %s, %q, %v", got, d.Config.WebHost, d.Open, c.want, c.host, c.open)
 			}
 			from := netip.Addr{}
-			if name == "everywhere, by a name" {
+			switch name {
+			case "everywhere, by a name":
 				from = netip.MustParseAddr("127.0.0.9")
+			case "another proxy":
+				from = netip.MustParseAddr("127.0.0.8")
 			}
 			if d.Config.ProxySource != from {
 				t.Errorf("masters are called from %v, want %v", d.Config.ProxySource, from)

@@ -55,6 +55,10 @@ func (p *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the proxy passes on GET, HEAD and PUT, not "+r.Method, http.StatusMethodNotAllowed)
 		return
 	}
+	if to := p.s.WebProxy; to != "" && r.Host != to { // a reader who asks there is already where that name leads
+		http.Redirect(w, r, "http://"+to+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+		return
+	}
 	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), proxyPrefix), "redirect/")
 	name, rest, _ := strings.Cut(path, "/")
 	id, err := ids.ParseApp(name)

@@ -171,6 +171,20 @@ func TestProxyChecksWhatItConnectsTo(t *testing.T) {
 	}
 }
 
+// With another proxy, readers are sent there, but for those who asked there.
+func TestAnotherProxy(t *testing.T) {
+	front, _ := master(t, func(http.ResponseWriter, *http.Request) {}, func(o *Options, _ *fakeRM) { o.WebProxy = "proxy:9099" })
+	path := "/proxy/" + proxied + "/a%2Fb?x=1"
+	resp, _ := fetch(t, "PUT", front.URL+path, http.Header{})
+	if to := resp.Header.Get("Location"); resp.StatusCode != http.StatusTemporaryRedirect || to != "http://proxy:9099"+path {
+		t.Errorf("got %d to %q", resp.StatusCode, to)
+	}
+	front, _ = master(t, func(http.ResponseWriter, *http.Request) {}, func(o *Options, _ *fakeRM) { o.WebProxy = o.WebHost })
+	if resp, _ = fetch(t, "GET", front.URL+path, http.Header{}); resp.StatusCode != http.StatusOK {
+		t.Errorf("a reader who asked there gets %d", resp.StatusCode)
+	}
+}
+
 func TestProxyCallsFromItsOwnAddress(t *testing.T) {
 	from := ""
 	front, _ := master(t, func(_ http.ResponseWriter, r *http.Request) { from = r.RemoteAddr },

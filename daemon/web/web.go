@@ -74,6 +74,8 @@ type Options struct {
 	// WebHost is the host:port at which clients reach the server. It appears in links, and the proxy's pages may
 	// redirect their readers to it.
 	WebHost string
+	// WebProxy is the host:port of another proxy, to which /proxy redirects; "" for none.
+	WebProxy string
 	// ProxySource is the address from which the proxy calls masters: that of WebHost, which is what they expect. The
 	// zero address leaves the choice to the system.
 	ProxySource netip.Addr
