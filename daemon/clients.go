@@ -32,6 +32,13 @@ func (r *RM) person(who Actor) rm.Person {
 // Groups returns a user's groups according to the configuration and this host. It may take a while.
 func (r *RM) Groups(user string) []string { return r.placer.Load().Groups(user) }
 
+// ForgetGroups has the groups of every user looked up again.
+func (r *RM) ForgetGroups() {
+	if forget := r.placer.Load().ForgetGroups; forget != nil {
+		forget()
+	}
+}
+
 // NewApp returns an id for an application that the user will submit, and the size of the largest possible container.
 func (r *RM) NewApp(ctx context.Context, user string) (ids.App, heddle.Resource, error) {
 	a, err := say[rm.NewAppID](ctx, r, changeLane, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: user} })

@@ -100,6 +100,8 @@ type Scheduler struct {
 	// Groups returns a user's groups, the primary one first; none for a user unknown on this host. Access lists use it.
 	// It may be called from any goroutine.
 	Groups func(user string) []string
+	// ForgetGroups has Groups look every user up again; nil if it remembers nobody. It may be called from any goroutine.
+	ForgetGroups func()
 	// UserName is called with each user's name, in the order of UserIDs, before the user's first application.
 	UserName func(id heddle.UserID, name string)
 }

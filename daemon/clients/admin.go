@@ -86,8 +86,9 @@ func (s *service) getGroupsForUser(ctx context.Context, _ daemon.Actor, req *wir
 	return &wire.GetGroupsForUserResponse{Groups: s.o.GroupsOf(ctx, req.GetUser())}, nil
 }
 
-// refreshUserToGroupsMappings has nothing to do: groups are looked up when they are needed.
+// refreshUserToGroupsMappings has groups looked up again when they are needed.
 func (s *service) refreshUserToGroupsMappings(_ context.Context, _ daemon.Actor, _ *wire.RefreshUserToGroupsMappingsRequest) (*wire.RefreshUserToGroupsMappingsResponse, error) {
+	s.rm.ForgetGroups()
 	return &wire.RefreshUserToGroupsMappingsResponse{}, nil
 }
 

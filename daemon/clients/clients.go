@@ -49,6 +49,7 @@ type RM interface {
 	Signal(ctx context.Context, who daemon.Actor, id ids.Container, command wire.SignalContainerCommand) error
 
 	RefreshQueues(ctx context.Context) error
+	ForgetGroups()
 	RefreshNodes(ctx context.Context, graceful bool, timeout time.Duration) error
 	Decommissioning(ctx context.Context) ([]ids.Node, error)
 	ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource) error

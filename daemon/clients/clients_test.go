@@ -106,6 +106,7 @@ func TestCallsOfTheDaemon(t *testing.T) {
 	call(c, "signalToContainer", &wire.SignalContainerRequest{ContainerId: conv.WireContainer(aContainer), Command: wire.SignalContainerCommand_GRACEFUL_SHUTDOWN.Enum()}, &wire.SignalContainerResponse{})
 	call(c, "failApplicationAttempt", &wire.FailApplicationAttemptRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)}, &wire.FailApplicationAttemptResponse{})
 	call(a, "refreshQueues", &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{})
+	call(a, "refreshUserToGroupsMappings", &wire.RefreshUserToGroupsMappingsRequest{}, &wire.RefreshUserToGroupsMappingsResponse{})
 	call(a, "refreshNodes", &wire.RefreshNodesRequest{}, &wire.RefreshNodesResponse{})
 	call(a, "refreshNodes", &wire.RefreshNodesRequest{DecommissionType: wire.DecommissionType_FORCEFUL.Enum(), DecommissionTimeout: proto.Int32(5)}, &wire.RefreshNodesResponse{})
 	call(a, "refreshNodes", &wire.RefreshNodesRequest{DecommissionType: wire.DecommissionType_GRACEFUL.Enum()}, &wire.RefreshNodesResponse{})
@@ -120,6 +121,7 @@ func TestCallsOfTheDaemon(t *testing.T) {
 		"signal " + aContainer.String() + " GRACEFUL_SHUTDOWN",
 		"fail " + anAttempt.String(),
 		"queues",
+		"groups",
 		"nodes false 0",
 		"nodes false 0",
 		"nodes true 3600000000000",

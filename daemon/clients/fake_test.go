@@ -121,6 +121,8 @@ func (f *fake) Signal(_ context.Context, _ daemon.Actor, id ids.Container, comma
 	return f.note("signal %s %s", id, command)
 }
 
+func (f *fake) ForgetGroups() { _ = f.note("groups") }
+
 func (f *fake) RefreshQueues(context.Context) error { return f.note("queues") }
 
 func (f *fake) RefreshNodes(_ context.Context, graceful bool, timeout time.Duration) error {

@@ -2,7 +2,10 @@ package setup
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -286,7 +289,7 @@ func TestOrderThatServes(t *testing.T) {
 
 func TestGroupsAreRemembered(t *testing.T) {
 	g, asked, now := newGroups(map[string][]string{"ann": {"staff"}}), 0, time.Unix(0, 0)
-	g.look, g.now = func(string) []string { asked++; return []string{"ops"} }, func() time.Time { return now }
+	g.look, g.now = func(string) ([]string, error) { asked++; return []string{"ops"}, nil }, func() time.Time { return now }
 	ask := func(name, want string, times int) {
 		t.Helper()
 		if got := g.of(name); got[0] != want || asked != times {
@@ -298,6 +301,8 @@ func TestGroupsAreRemembered(t *testing.T) {
 	ask("bob", "ops", 1)
 	now = now.Add(groupTime)
 	ask("bob", "ops", 2)
+	g.forget()
+	ask("bob", "ops", 3)
 	for i := range maxGroups {
 		g.of(string(rune('0' + i)))
 	}
@@ -306,14 +311,52 @@ func TestGroupsAreRemembered(t *testing.T) {
 	}
 }
 
+// A user without groups is looked up again soon, at once if the lookup failed, and after what was found is forgotten.
+func TestNoGroupsAreForgotten(t *testing.T) {
+	g, asked, now := newGroups(nil), 0, time.Unix(0, 0)
+	var fails error
+	g.look, g.now = func(string) ([]string, error) { asked++; return nil, fails }, func() time.Time { return now }
+	ask := func(times int) {
+		t.Helper()
+		if got := g.of("bob"); got != nil || asked != times {
+			t.Errorf("bob is in %v after asking %d times, want %d", got, asked, times)
+		}
+	}
+	ask(1)
+	ask(1)
+	now, fails = now.Add(emptyTime), errors.New("the directory does not answer")
+	ask(2)
+	ask(3)
+	g.look = func(string) ([]string, error) { g.forget(); return []string{"old"}, nil }
+	if got := g.of("bob"); !slices.Equal(got, []string{"old"}) || len(g.known) > 0 {
+		t.Errorf("bob is in %v, and %v is remembered", got, g.known)
+	}
+}
+
 func TestMachineGroups(t *testing.T) {
-	if got := machineGroups("root"); len(got) == 0 || got[0] != "root" {
+	if got := fileGroups("root"); len(got) == 0 || got[0] != "root" {
 		t.Skipf("this machine has no user root in a group root: %v", got)
 	}
-	if got := directoryGroups("root"); len(got) == 0 || got[0] != "root" {
-		t.Errorf("id says %v", got)
+	if got, err := directoryGroups("root"); len(got) == 0 || got[0] != "root" {
+		t.Errorf("id says %v, %v", got, err)
 	}
-	if got := machineGroups("-no such user"); got != nil {
-		t.Errorf("%v", got)
+	if got, err := machineGroups("-no such user"); len(got) > 0 || err != nil {
+		t.Errorf("%v %v", got, err)
+	}
+	// The program id comes first: it knows of more than the files. Without it they are read.
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if got, err := machineGroups("root"); len(got) == 0 || got[0] != "root" || err != nil {
+		t.Errorf("without id: %v, %v", got, err)
+	}
+	for script, want := range map[string]string{
+		"echo root ldap": "[root ldap] <nil>", "echo root 77; exit 1": "[root 77] <nil>", "kill -9 $$": "[] signal: killed",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "id"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := machineGroups("root"); fmt.Sprint(got, err) != want {
+			t.Errorf("%s: %v %v, want %s", script, got, err, want)
+		}
 	}
 }

@@ -90,7 +90,7 @@ func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 		serve(t.queues, p.Queues, built)
 		return &rm.Scheduler{
 			Set: built.Set, Type: t.kind, Profile: p.Name, Order: lanes(built, func(order string) string { return order }), Off: off, Queues: t.queues, Minimum: built.Minimum, Maximum: built.Maximum,
-			Place: placer(t, groups.of), Rebuild: build, Groups: groups.of, UserName: built.User,
+			Place: placer(t, groups.of), Rebuild: build, Groups: groups.of, ForgetGroups: groups.forget, UserName: built.User,
 		}, nil
 	}
 	sch, err = build(nil)
