@@ -91,7 +91,7 @@ func (r *csReader) cluster() {
 	c.MaxOffSwitch = int(max(1, r.integer(beat+"maximum-offswitch-assignments", 1, -1)))
 	c.MaxApplications = int(r.integer(csPrefix+"maximum-applications", 10000, 0))
 	c.GlobalQueueMaxApplication = int(r.integer(csPrefix+"global-queue-max-application", -1, -1))
-	c.Minimum, c.Maximum = r.site.Minimum, r.site.Maximum
+	c.Minimum, c.Maximum = r.site.steps(), r.site.Maximum
 	if p := r.m[csPrefix+"legacy-queue-mode.enabled"]; p != nil && !r.flag(p.name, true) {
 		r.log.note(Unsupported, p.file, p.line, p.name, "queues are read in the legacy mode: one style of capacity per parent, percentages that sum to 100")
 	}

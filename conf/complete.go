@@ -19,7 +19,7 @@ func (h *Hadoop) Complete() *Hadoop {
 	c := *h
 	if c.Capacity == nil {
 		c.Capacity = DefaultCapacity()
-		c.Capacity.Minimum, c.Capacity.Maximum = h.Site.Minimum, h.Site.Maximum
+		c.Capacity.Minimum, c.Capacity.Maximum = h.Site.steps(), h.Site.Maximum
 		c.CapacityPlacement = NewCapacityPlacement(c.Capacity)
 		c.CapacityACLs = everybody()
 	}

@@ -108,14 +108,14 @@ func (r *fairReader) field(q *fairQueue, f *node) {
 	}
 }
 
-// apps reads a number of applications.
+// apps reads a number of applications: 0 stands for no limit, and −1 for none, as in [fair.QueueConfig].
 func (r *fairReader) apps(n *node) int {
 	v, err := parseInt(n.text)
 	switch {
 	case err != nil || v < 0 || v > math.MaxInt32:
 		r.bad(n, "%q is not a number of applications", n.text)
 	case v == 0:
-		r.bad(n, "0 lets no application ever run; leave the element out for no limit")
+		return -1
 	case v == math.MaxInt32:
 		return 0
 	}

@@ -30,7 +30,6 @@ func TestFairErrors(t *testing.T) {
 		{alloc("<queue name='ROOT'/>\n<queue name='a'/>"), ":2: queue|is next to other queues"},
 		{alloc("<user><maxRunningApps>1</maxRunningApps></user>"), ":2: user|has no name"},
 		{alloc("<user name='a'>\n<maxRunningApps>x</maxRunningApps></user>"), ":3: maxRunningApps|not a number of applications"},
-		{alloc("<userMaxAppsDefault>0</userMaxAppsDefault>"), ":2: userMaxAppsDefault|no application ever run"},
 		{alloc("<queueMaxAMShareDefault>-2</queueMaxAMShareDefault>"), ":2: queueMaxAMShareDefault|neither a fraction"},
 		{alloc("<defaultQueueSchedulingPolicy>FIFO</defaultQueueSchedulingPolicy>"), ":2: defaultQueueSchedulingPolicy|cannot be the default"},
 		{alloc("<defaultQueueSchedulingPolicy>best</defaultQueueSchedulingPolicy>"), ":2: defaultQueueSchedulingPolicy|expected fair, drf or fifo"},
@@ -173,5 +172,22 @@ func TestFairNotices(t *testing.T) {
 		if n := noticeOf(h, want.Property); n.Kind != want.Kind || n.Line != 2 || n.File != fairFile || n.Text == "" {
 			t.Errorf("%s: got %v %v, want %v", doc, n.Kind, n, want.Kind)
 		}
+	}
+}
+
+// 0 applications are a limit, and no element none.
+func TestNoApplications(t *testing.T) {
+	c, _ := fairOf(t, alloc(`<userMaxAppsDefault>0</userMaxAppsDefault><user name='ann'><maxRunningApps>0</maxRunningApps></user>
+		<queue name='a'><maxRunningApps>0</maxRunningApps></queue><queue name='b'/><queue name='c'><maxRunningApps>2147483647</maxRunningApps></queue>`))
+	apps := map[string]int{}
+	for _, q := range c.Queues {
+		apps[q.Path] = q.MaxApps
+	}
+	if apps["root.a"] != -1 || apps["root.b"] != 0 || apps["root.c"] != 0 || c.UserMaxAppsDefault != -1 || c.UserMaxApps["ann"] != -1 {
+		t.Errorf("got %v, users %d %v", apps, c.UserMaxAppsDefault, c.UserMaxApps)
+	}
+	c, _ = fairOf(t, alloc(`<queueMaxAppsDefault>0</queueMaxAppsDefault><queue name='b'/>`))
+	if q := c.Queues[len(c.Queues)-1]; q.MaxApps != -1 {
+		t.Errorf("got %+v", q)
 	}
 }

@@ -207,8 +207,8 @@ func (r *Report) fair(b *bufio.Writer) {
 	for i := range c.Queues {
 		q := &c.Queues[i]
 		apps, masters := "", share(q.MaxAMShare)
-		if q.MaxApps > 0 {
-			apps = fmt.Sprint(q.MaxApps)
+		if q.MaxApps != 0 {
+			apps = fmt.Sprint(max(q.MaxApps, 0))
 		}
 		var notes []string
 		if q.MaxAMShare == -1 {

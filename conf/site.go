@@ -110,20 +110,24 @@ func (s *Site) readLimits(ps *properties) {
 		s.Maximum[d] = ps.amount(key+".maximum-allocation", d, math.MaxInt64)
 		s.Increment[d] = ps.amount(key+".increment-allocation", d, 0)
 	}
-	ps.ordered("memory-mb", memMin, memMax, s.Minimum[heddle.Memory], s.Maximum[heddle.Memory])
-	ps.ordered("vcores", cpuMin, cpuMax, s.Minimum[heddle.CPU], s.Maximum[heddle.CPU])
+	nothing := s.Scheduler == "fair" // it takes 0, and rounds up to the increment
+	ps.ordered("memory-mb", memMin, memMax, s.Minimum[heddle.Memory], s.Maximum[heddle.Memory], nothing)
+	ps.ordered("vcores", cpuMin, cpuMax, s.Minimum[heddle.CPU], s.Maximum[heddle.CPU], nothing)
 	ps.positive("memory-mb", memStep, s.Increment[heddle.Memory])
 	ps.positive("vcores", cpuStep, s.Increment[heddle.CPU])
 }
 
-// ordered logs where the smallest container is larger than the largest, or not larger than nothing.
-func (ps *properties) ordered(resource, low, high string, lo, hi int64) {
+// steps is the smallest container of the capacity scheduler, which rounds to it: it is never nothing.
+func (s *Site) steps() heddle.Resource { return s.Minimum.Max(heddle.Of(1, 1000)) }
+
+// ordered logs where the smallest container is larger than the largest, or is nothing where it may not be.
+func (ps *properties) ordered(resource, low, high string, lo, hi int64, nothing bool) {
 	newer := resourceTypes + "." + resource
 	p := ps.first(newer+".minimum-allocation", low, newer+".maximum-allocation", high)
 	switch {
 	case lo > hi:
 		ps.bad(p, "the smallest container is larger than the largest; %s must be at most %s", low, high)
-	case lo <= 0:
+	case lo <= 0 && !nothing:
 		ps.bad(p, "the smallest container must be more than 0")
 	}
 }

@@ -127,4 +127,28 @@ func TestFairSite(t *testing.T) {
 		t.Errorf("2.5 is cut without a word: %+v", n)
 	}
 }
+
+// The smallest container of the fair scheduler may be nothing. What rounds to it does not.
+func TestSmallestIsNothing(t *testing.T) {
+	h, l := disk{
+		yarnSite: props("yarn.resourcemanager.scheduler.class=a.FairScheduler\n" + memMin + "=0\n" + cpuMin + "=0"),
+		fairFile: "<allocations/>", capacityFile: cs(two),
+	}.load()
+	if err := l.err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]heddle.Resource{"the site": h.Site.Minimum, "fair": h.Fair.Minimum} {
+		if got != (heddle.Resource{}) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := h.Capacity.Minimum; got != of(1, 1) {
+		t.Errorf("capacity: %v", got)
+	}
+	h.Capacity = nil
+	if got := h.Complete().Capacity.Minimum; got != of(1, 1) {
+		t.Errorf("capacity as by default: %v", got)
+	}
+}
+
 func diff(want, got Site) string { return cmp.Diff(want, got, cmp.AllowUnexported(Site{})) }

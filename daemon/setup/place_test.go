@@ -228,6 +228,9 @@ func TestFairQueues(t *testing.T) {
 	if diff := cmp.Diff(want, got[1]); diff != "" {
 		t.Error(diff)
 	}
+	if q := fairQueues(&fair.Config{Queues: []fair.QueueConfig{{Path: "root", Parent: -1, MaxApps: -1}}}, nil)[0]; q.MaxApps != 0 {
+		t.Errorf("a closed queue takes %d applications", q.MaxApps)
+	}
 	if got[0].Configured != "drf" || got[0].Leaf || got[2].Max != 0.25 || got[2].MaxApps != -1 || got[3].Capacity != 0 || got[3].AbsoluteMax != 0.25 {
 		t.Errorf("%+v", got)
 	}

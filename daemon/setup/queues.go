@@ -100,8 +100,8 @@ func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 			SubmitACL: acl.Submit, AdminACL: acl.Administer,
 			Largest: q.MaxResource,
 		}
-		if q.MaxApps > 0 {
-			info.MaxApps = q.MaxApps
+		if q.MaxApps != 0 {
+			info.MaxApps = max(q.MaxApps, 0)
 		}
 		info.Max, info.MaxShare = fairMax(q.Max)
 		info.AbsoluteMax = info.Max

@@ -27,7 +27,7 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	for q := v.Queue(e.Queue); q != nil && !a.Queue().Within(q); q = q.Parent() {
 		c := &s.queues[q.ID()]
 		switch {
-		case c.cfg.MaxApps > 0 && c.runnable >= c.cfg.MaxApps:
+		case c.cfg.MaxApps != 0 && c.runnable >= c.cfg.MaxApps:
 			return heddle.AppLimit
 		case !q.Used().Plus(a.Used()).Fits(c.max):
 			return heddle.QueueLimit

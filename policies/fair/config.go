@@ -27,8 +27,8 @@ type Config struct {
 	Increment            heddle.Resource
 	Minimum              heddle.Resource
 	Maximum              heddle.Resource
-	UserMaxApps          map[string]int
-	UserMaxAppsDefault   int // 0 = unlimited
+	UserMaxApps          map[string]int // 0 = unlimited, below 0 = none
+	UserMaxAppsDefault   int            // the same
 
 	// Placement, in order; empty = the defaults of the switches below.
 	Rules              []Rule
@@ -44,7 +44,7 @@ type QueueConfig struct {
 	Min         Amount
 	Max         Amount
 	MaxChild    Amount
-	MaxApps     int     // 0 = unlimited
+	MaxApps     int     // 0 = unlimited, below 0 = none
 	MaxAMShare  float64 // 0.5; −1 = off
 	Policy      Policy
 	MaxResource heddle.Resource // maxContainerAllocation; zero = the cluster's

@@ -165,3 +165,58 @@ func TestMovesWithinLimits(t *testing.T) {
 	move(0, 2, heddle.QueueLimit)
 	move(1, 2, heddle.Fine)
 }
+
+// A limit below 0 lets nothing run, in a queue or of a user. 0 is no limit.
+func TestNoneMayRun(t *testing.T) {
+	for name, change := range map[string]func(*fair.Config){
+		"a queue": func(c *fair.Config) { c.Queues[2].MaxApps = -1 },
+		"a user":  func(c *fair.Config) { c.UserMaxApps, c.UserMaxAppsDefault = map[string]int{"ann": 0, "bob": -1}, -1 },
+	} {
+		s, err := maker(change)(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		core := sched.New(put(s))
+		core.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
+		core.Step(0, heddle.Submit{App: 0, Queue: 1, User: 0, Master: heddle.Of(1024, 1000)})
+		core.Step(0, heddle.Submit{App: 1, Queue: 2, User: 1, Master: heddle.Of(1024, 1000)})
+		var began []heddle.AppID
+		for i := range 8 {
+			for _, d := range core.Step(heddle.Time(i)*heddle.Time(heddle.Second), heddle.Heartbeat{Node: 0}) {
+				if l, ok := d.(*heddle.Launch); ok {
+					began = append(began, l.App)
+				}
+			}
+		}
+		if !slices.Equal(began, []heddle.AppID{0}) {
+			t.Errorf("%s: masters of %v begin, want that of 0 alone", name, began)
+		}
+		l, ok := s.Limit(core.View(), core.View().App(1).Asks()[0], heddle.AppLimit)
+		if !ok || l.MostN != 0 || !strings.HasSuffix(l.By[0], " = 0") {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}
+
+// The smallest container may be nothing: requests are rounded up to the increment.
+func TestSmallestIsNothing(t *testing.T) {
+	s, err := maker(func(c *fair.Config) { c.Minimum = heddle.Resource{} })(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := put(s)
+	set.Minimum, set.Step = heddle.Resource{}, s.Config().Increment
+	core := sched.New(set)
+	core.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(4096, 4000), Can: heddle.AllCaps})
+	core.Step(0, heddle.Submit{App: 0, Queue: 1, Master: heddle.Of(100, 1000)})
+	core.Step(0, heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(1, heddle.Other, 9, heddle.Of(100, 0))}})
+	for i := range 20 {
+		core.Step(heddle.Time(i)*heddle.Time(heddle.Second), heddle.Heartbeat{Node: 0})
+		if broken := core.Check(); len(broken) > 0 {
+			t.Fatal(broken)
+		}
+	}
+	if used := core.View().App(0).Used(); used != heddle.Of(4096, 1000) {
+		t.Errorf("%v is used", used)
+	}
+}

@@ -61,7 +61,8 @@ func (s *Scheduler) runLimit(a *policy.App) (policy.Limit, bool) {
 			}
 		}
 	}
-	if most := s.userLimit(st.user); most > 0 && s.users[st.user] >= most {
+	if most := s.userLimit(st.user); most != 0 && s.users[st.user] >= most {
+		most = max(most, 0)
 		l.MostN, l.UsedN, l.By = most, s.users[st.user], []string{s.userSetting(st.user, most)}
 		l.Holds = func(b *policy.App) (heddle.Resource, bool) {
 			return b.Used(), s.apps[b.ID()].runnable && s.apps[b.ID()].user == st.user
@@ -69,8 +70,8 @@ func (s *Scheduler) runLimit(a *policy.App) (policy.Limit, bool) {
 		return l, true
 	}
 	for q := a.Queue(); q != nil; q = q.Parent() {
-		if c := &s.queues[q.ID()]; c.cfg.MaxApps > 0 && c.runnable >= c.cfg.MaxApps {
-			l.Of, l.Queue, l.MostN, l.UsedN, l.By = policy.OfAll, q.ID(), c.cfg.MaxApps, c.runnable, []string{c.cfg.maxApps()}
+		if c := &s.queues[q.ID()]; c.cfg.MaxApps != 0 && c.runnable >= c.cfg.MaxApps {
+			l.Of, l.Queue, l.MostN, l.UsedN, l.By = policy.OfAll, q.ID(), max(c.cfg.MaxApps, 0), c.runnable, []string{c.cfg.maxApps()}
 			l.Holds = func(b *policy.App) (heddle.Resource, bool) {
 				return b.Used(), s.apps[b.ID()].runnable && b.Queue().Within(q)
 			}
@@ -99,7 +100,7 @@ func (q *QueueConfig) amShare() string {
 }
 
 func (q *QueueConfig) maxApps() string {
-	value := " = " + strconv.Itoa(q.MaxApps)
+	value := " = " + strconv.Itoa(max(q.MaxApps, 0))
 	if slices.Contains(q.Own, "maxRunningApps") {
 		return q.Path + ": maxRunningApps" + value
 	}

@@ -203,11 +203,11 @@ func (s *Scheduler) queue(v policy.View, id heddle.AppID) {
 // run makes an application runnable if its queues and its user have fewer than they may.
 func (s *Scheduler) run(v policy.View, id heddle.AppID) bool {
 	st := &s.apps[id]
-	if most := s.userLimit(st.user); most > 0 && s.users[st.user] >= most {
+	if most := s.userLimit(st.user); most != 0 && s.users[st.user] >= most {
 		return false
 	}
 	for q := v.Queue(st.queue); q != nil; q = q.Parent() {
-		if c := &s.queues[q.ID()]; c.cfg.MaxApps > 0 && c.runnable >= c.cfg.MaxApps {
+		if c := &s.queues[q.ID()]; c.cfg.MaxApps != 0 && c.runnable >= c.cfg.MaxApps {
 			return false
 		}
 	}
