@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"heddle"
+	"heddle/internal/unit"
 )
 
 // Types are the names of a cluster's resources beside memory and vcores, in the order of the extra
@@ -64,12 +65,6 @@ func (t types) show(r heddle.Resource) string {
 	return strings.Join(parts, ", ")
 }
 
-// Hadoop's unit prefixes.
-var unitSizes = map[string]float64{
-	"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15,
-	"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50,
-}
-
 var amount = regexp.MustCompile(`^([0-9]+) ?([a-zA-Z]*)$`)
 
 // parseAmount reads "8192" or "8Gi"; the result is in MiB for memory, else in whole units.
@@ -82,7 +77,7 @@ func parseAmount(d heddle.Dim, s string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%q is too large", s)
 	}
-	unit, ok := unitSizes[m[2]]
+	mib, ok := unit.Convert(n, m[2], "Mi")
 	switch {
 	case m[2] == "":
 		return n, nil
@@ -90,12 +85,10 @@ func parseAmount(d heddle.Dim, s string) (int64, error) {
 		return 0, fmt.Errorf("%q has an unknown unit; expected one of k, M, G, T, P, Ki, Mi, Gi, Ti, Pi", s)
 	case d != heddle.Memory:
 		return 0, fmt.Errorf("%q has a unit, which only memory can have", s)
-	}
-	f := float64(n) * unit / (1 << 20)
-	if f > math.MaxInt64/4 {
+	case mib > math.MaxInt64/4:
 		return 0, fmt.Errorf("%q is too large", s)
 	}
-	return int64(f), nil
+	return mib, nil
 }
 
 var bracket = regexp.MustCompile(`^\[[\w.,\-_=% /]+\]$`)

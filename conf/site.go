@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"heddle"
 	"heddle/internal/mapred"
+	"heddle/internal/unit"
 )
 
 // A Site is what yarn-site.xml, resource-types.xml and mapred-site.xml say about scheduling, with
@@ -20,6 +22,7 @@ type Site struct {
 	Increment heddle.Resource // what the fair scheduler rounds containers up to; capacity rounds to Minimum
 
 	Extra       []string // names of the resources counted in Extra1 and Extra2
+	ExtraUnits  []string // theirs, as YARN has them: "", G
 	MaxPriority int32    // applications' priorities are cut to this
 
 	Node          heddle.Resource // what a node offers that does not say otherwise
@@ -69,9 +72,37 @@ func readSite(ps *properties) *Site {
 	s.Node = heddle.Of(mem, 1000*cpu)
 	for i, name := range s.Extra {
 		d := heddle.Extra1 + heddle.Dim(i)
-		s.Node[d] = ps.amount("yarn.nodemanager.resource-type."+name, d, 0)
+		s.ExtraUnits = append(s.ExtraUnits, ps.unit(name))
+		s.Node[d] = units(d, ps.nodeAmount(name, s.ExtraUnits[i]))
 	}
 	return s
+}
+
+// unit reads the unit of a resource type.
+func (ps *properties) unit(resource string) string {
+	v, p := ps.given(resourceTypes + "." + resource + ".units")
+	if !unit.Known(v) {
+		ps.bad(p, "%q is not a unit; expected one of p, n, u, m, k, M, G, T, P, Ki, Mi, Gi, Ti, Pi, or none", v)
+		return ""
+	}
+	return v
+}
+
+// nodeAmount reads how much of a resource type a node has, in the type's unit. NodeManagers say that themselves: what
+// cannot be read here is remarked on.
+func (ps *properties) nodeAmount(resource, in string) int64 {
+	v, p := ps.given("yarn.nodemanager.resource-type." + resource)
+	if p == nil {
+		return 0
+	}
+	if m := amount.FindStringSubmatch(v); m != nil {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		if n, ok := unit.Convert(n, m[2], in); ok && err == nil {
+			return n
+		}
+	}
+	ps.log.note(Remark, p.file, p.line, p.name, "%q is not an amount; expected a whole number, which may have a unit such as G", v)
+	return 0
 }
 
 func (s *Site) readScheduler(ps *properties) {

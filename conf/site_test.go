@@ -44,7 +44,10 @@ func TestSite(t *testing.T) {
 			yarn.nm.liveness-monitor.expiry-interval-ms=9000
 			yarn.nodemanager.resource.cpu-vcores=24
 			yarn.nodemanager.resource-type.yarn.io/gpu=4`),
-		typesFile: props("yarn.resource-types=memory-mb, yarn.io/gpu,licence\nyarn.resource-types.licence.maximum-allocation=3"),
+		typesFile: props(`yarn.resource-types=memory-mb, yarn.io/gpu,licence
+			yarn.resource-types.licence.maximum-allocation=3
+			yarn.resource-types.licence.units=G
+			yarn.nodemanager.resource-type.licence=5999M`),
 		mapredSite: props(`mapreduce.map.memory.mb=-1
 			mapreduce.map.java.opts=-Xmx1638m
 			mapreduce.reduce.cpu.vcores=2
@@ -59,10 +62,10 @@ func TestSite(t *testing.T) {
 		Scheduler: "fifo", Minimum: of(256, 1), Maximum: of(16384, 4), Increment: of(512, 2), Node: of(8192, 24),
 		NodeHeartbeat: 250 * heddle.Millisecond, NodeExpiry: 9 * heddle.Second, Map: of(2048, 1), Reduce: of(3072, 2), Master: of(2048, 1),
 		MasterHeartbeat: 500 * heddle.Millisecond, SlowStart: float64(float32(0.05)), fairFile: "fair-scheduler.xml",
-		Extra: []string{"yarn.io/gpu", "licence"},
+		Extra: []string{"yarn.io/gpu", "licence"}, ExtraUnits: []string{"", "G"},
 	}
 	want.Maximum[heddle.Extra1], want.Maximum[heddle.Extra2] = heddle.Unbounded[0], 3
-	want.Node[heddle.Extra1] = 4
+	want.Node[heddle.Extra1], want.Node[heddle.Extra2] = 4, 5
 	if d := diff(want, *h.Site); d != "" {
 		t.Error(d)
 	}
@@ -86,6 +89,7 @@ func TestSiteErrors(t *testing.T) {
 		"yarn.resource-types=memory":                                "yarn-site.xml:2: yarn.resource-types|cannot be defined again",
 		"yarn.resource-types=gpu,gpu":                               "yarn-site.xml:2: yarn.resource-types|twice",
 		"yarn.resource-types=9gpu":                                  "yarn-site.xml:2: yarn.resource-types|not a resource name",
+		"yarn.resource-types=a\nyarn.resource-types.a.units=K":      "yarn-site.xml:3: yarn.resource-types.a.units|not a unit",
 		"yarn.resource-types=a,b,c":                                 "yarn-site.xml:2: yarn.resource-types|one resource too many",
 		"yarn.cluster.max-application-priority=-1":                  "yarn-site.xml:2: yarn.cluster.max-application-priority|too small",
 		"yarn.cluster.max-application-priority=99999999999":         "yarn-site.xml:2: yarn.cluster.max-application-priority|too large",
@@ -97,6 +101,26 @@ func TestSiteErrors(t *testing.T) {
 	} {
 		_, l := disk{yarnSite: props(in)}.load()
 		expect(t, errorLines(l), want)
+	}
+}
+
+// The example of Hadoop's documentation. What nodes have never keeps a ResourceManager from starting: they say it.
+func TestUnitsOfNodes(t *testing.T) {
+	h, l := disk{
+		yarnSite: props(`yarn.resource-types=resource1, resource2
+			yarn.resource-types.resource1.units=G
+			yarn.nodemanager.resource-type.resource1=5G
+			yarn.nodemanager.resource-type.resource2=2m`),
+	}.load()
+	if err := l.err(); err != nil || h.Site.Node[heddle.Extra1] != 5 || h.Site.Node[heddle.Extra2] != 0 || h.Site.ExtraUnits[0] != "G" {
+		t.Errorf("%v, %v", h, err)
+	}
+	for _, bad := range []string{"5 GB", "-1", "99999999999999999999", "x"} {
+		const name = "yarn.nodemanager.resource-type.a"
+		h, l := disk{yarnSite: props("yarn.resource-types=a\n" + name + "=" + bad)}.load()
+		if n := noticeOf(h, name); l.err() != nil || n.Kind != Remark || n.Line != 3 {
+			t.Errorf("%s: %v, %v", bad, n, l.err())
+		}
 	}
 }
 

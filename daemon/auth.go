@@ -182,7 +182,7 @@ func (a *auth) nodeToken(id ids.Attempt, n ids.Node, user string) *wire.Token {
 
 // containerToken returns the token that a node requires to start a container.
 func (r *RM) containerToken(c *rm.Granted) *wire.Token {
-	return r.signed(r.units().ContainerToken(c, r.cluster))
+	return r.signed(r.units.ContainerToken(c, r.cluster))
 }
 
 // signed returns the token of a container that was encoded here. A node compares its expiry with the node's own clock, so

@@ -46,7 +46,7 @@ func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
 	for i := range list {
 		n := &nm{id: ids.Node{Host: fmt.Sprintf("n%05d", i), Port: 8041}, conts: map[ids.Container]*wire.ContainerStatus{}}
 		said[*rm.NodeRegistered](b, r, func(c rm.Call) rm.Message {
-			m := r.units().RegisterNode(&wire.RegisterNodeManagerRequest{
+			m := r.units.RegisterNode(&wire.RegisterNodeManagerRequest{
 				NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: &mem, VirtualCores: proto.Int32(32)},
 			})
 			m.Call, m.Rack, m.Names = c, fmt.Sprintf("/r%02d", i/40), []string{n.id.Host}
@@ -61,7 +61,7 @@ func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
 func submitted(b testing.TB, r *RM, kind, queue string) ids.App {
 	b.Helper()
 	id := said[rm.NewAppID](b, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: "ann"} }).ID
-	s, err := r.units().Submission(submission(id, kind, 1024))
+	s, err := r.units.Submission(submission(id, kind, 1024))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (m *am) allocates(b testing.TB, r *RM, q *wire.AllocateRequest) *wire.Alloc
 	b.Helper()
 	q.ResponseId = &m.resp
 	p := r.allocated(said[*rm.Allocated](b, r, func(c rm.Call) rm.Message {
-		msg := r.units().Allocate(q)
+		msg := r.units.Allocate(q)
 		msg.Call, msg.Who = c, m.call.Identity.(rm.Caller)
 		return msg
 	}), q)
@@ -147,7 +147,7 @@ func (n *nm) report(b testing.TB, r *RM) {
 	}
 	q := &wire.NodeHeartbeatRequest{NodeStatus: st}
 	n.resp = r.beaten(said[*rm.NodeBeat](b, r, func(c rm.Call) rm.Message {
-		msg := r.units().BeatNode(q)
+		msg := r.units.BeatNode(q)
 		msg.Call = c
 		return msg
 	})).GetResponseId()

@@ -52,7 +52,7 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 	if err := reading.Turn(ctx); err != nil {
 		return err
 	}
-	s, wrong := r.units().Submission(c)
+	s, wrong := r.units.Submission(c)
 	reading.Pause()
 	m := &rm.SubmitApp{Who: r.person(Actor{User: user}), Queue: cmp.Or(c.GetQueue(), defaultQueue), App: s}
 	if wrong != nil {
@@ -189,7 +189,7 @@ func (r *RM) recovered(s *store.State) []rm.Recovered {
 	}
 	out := make([]rm.Recovered, 0, len(s.Apps))
 	for _, rec := range s.Apps {
-		sub, err := r.units().Stored(rec.Context)
+		sub, err := r.units.Stored(rec.Context)
 		if err != nil {
 			r.log.Error("an application of the store cannot be read; it is ignored", "app", rec.ID, "error", err)
 			continue

@@ -50,11 +50,11 @@ func TestSubmissionsSayTheirHeap(t *testing.T) {
 		for command, want := range map[string]int64{"java -Xmx1g org.apache.hadoop.mapreduce.v2.app.MRAppMaster": 1024, "run": 0} { // order: each by itself
 			c := submission(ids.App{Cluster: 1, Seq: 1}, "MAPREDUCE", 1536)
 			c.AmContainerSpec.Command = []string{command}
-			s, err := w.r.units().Submission(c)
+			s, err := w.r.units.Submission(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := w.r.units().Stored(s.Context)
+			again, err := w.r.units.Stored(s.Context)
 			if err != nil || s.Facts.MasterHeap != want || again.Facts.MasterHeap != want {
 				t.Errorf("%s: a heap of %d MiB, and %d from the store, %v", command, s.Facts.MasterHeap, again.Facts.MasterHeap, err)
 			}

@@ -27,7 +27,7 @@ func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterAp
 	if err != nil {
 		return nil, err
 	}
-	p := r.units().MasterRegistered(a)
+	p := r.units.MasterRegistered(a)
 	p.SchedulerResourceTypes = []wire.SchedulerResourceTypes{wire.SchedulerResourceTypes_MEMORY}
 	if !r.placer.Load().Set.MemoryOnly {
 		p.SchedulerResourceTypes = append(p.SchedulerResourceTypes, wire.SchedulerResourceTypes_CPU)
@@ -36,7 +36,7 @@ func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterAp
 }
 
 func (r *RM) allocate(ctx context.Context, c *rpc.Call, q *wire.AllocateRequest) (*wire.AllocateResponse, error) {
-	msg := r.units().Allocate(q)
+	msg := r.units.Allocate(q)
 	msg.Who = c.Identity.(rm.Caller)
 	a, err := say[*rm.Allocated](ctx, r, beatLane, func(n rm.Call) rm.Message { msg.Call = n; return msg })
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *RM) allocate(ctx context.Context, c *rpc.Call, q *wire.AllocateRequest)
 
 // allocated returns an answer with its tokens.
 func (r *RM) allocated(a *rm.Allocated, q *wire.AllocateRequest) *wire.AllocateResponse {
-	p := r.units().Allocated(a, q, time.Now().UnixMilli())
+	p := r.units.Allocated(a, q, time.Now().UnixMilli())
 	for i := range a.Granted {
 		p.AllocatedContainers[i].ContainerToken = r.containerToken(&a.Granted[i])
 	}

@@ -17,6 +17,7 @@ import (
 	"heddle/daemon/store"
 	"heddle/rm"
 	"heddle/yarn/ids"
+	"heddle/yarn/translate"
 )
 
 // An RM is a running ResourceManager: a [rm.Machine] and the loop that passes it what arrives over sockets and carries
@@ -26,6 +27,7 @@ type RM struct {
 	refresh RefreshFunc
 	store   *store.Store
 	log     *slog.Logger
+	units   translate.Units
 
 	began   time.Time // the machine's time 0
 	starts  []int64   // of this start and earlier ones, in milliseconds since 1970
@@ -83,7 +85,8 @@ const maxLaunches = 1024
 func New(o Options) (*RM, error) {
 	now := time.Now()
 	r := &RM{
-		cfg: o.Config, refresh: o.Refresh, store: o.Store, log: o.Log, began: now, cluster: now.UnixMilli(),
+		cfg: o.Config, units: translate.UnitsOf(o.Config.ExtraResources, o.Config.ExtraUnits), refresh: o.Refresh, store: o.Store, log: o.Log,
+		began: now, cluster: now.UnixMilli(),
 		lanes: newLanes(), done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: map[rm.Call]func(any, error){},
 		launches: make(chan struct{}, maxLaunches), clock: time.Now, callOnce: once, lookup: net.DefaultResolver.LookupHost,
 		watch: watch{hung: make(chan error, 1)},

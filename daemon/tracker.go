@@ -12,7 +12,6 @@ import (
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/rpc"
-	"heddle/yarn/translate"
 	"heddle/yarn/wire"
 )
 
@@ -35,14 +34,12 @@ func (r *RM) Tracker() rpc.Protocol {
 	}}
 }
 
-func (r *RM) units() translate.Units { return r.cfg.ExtraResources }
-
 func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNodeManagerRequest) (*wire.RegisterNodeManagerResponse, error) {
 	id := conv.Node(q.GetNodeId())
 	if id.Host == "" || len(id.Host) > rm.MaxHostName || id.Port <= 0 || id.Port > math.MaxUint16 {
 		return nil, rm.Unfit(fmt.Sprintf("a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", rm.Clip(id.String(), rm.MaxHostName), rm.MaxHostName))
 	}
-	msg := r.units().RegisterNode(q)
+	msg := r.units.RegisterNode(q)
 	msg.Can &= r.cfg.Nodes
 	if r.cfg.Nodes.Has(heddle.Parks) && msg.Can.Has(heddle.Resizes) { // NodeManagers are told both in the same way
 		msg.Can |= heddle.Parks
@@ -69,7 +66,7 @@ func (r *RM) unregisterNode(ctx context.Context, _ *rpc.Call, q *wire.UnRegister
 }
 
 func (r *RM) heartbeat(ctx context.Context, call *rpc.Call, q *wire.NodeHeartbeatRequest) (*wire.NodeHeartbeatResponse, error) {
-	msg := r.units().BeatNode(q)
+	msg := r.units.BeatNode(q)
 	a, err := say[*rm.NodeBeat](ctx, r, beatLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	if err != nil {
 		return nil, err
@@ -82,9 +79,9 @@ func (r *RM) heartbeat(ctx context.Context, call *rpc.Call, q *wire.NodeHeartbea
 
 // beaten returns the answer to a heartbeat, with the keys that the node lacks and the tokens of changing containers.
 func (r *RM) beaten(a *rm.NodeBeat) *wire.NodeHeartbeatResponse {
-	p := r.units().NodeBeat(a)
+	p := r.units.NodeBeat(a)
 	for i, c := range p.GetContainersToUpdate() {
-		c.ContainerToken = r.signed(r.units().UpdateToken(&a.Updates[i], r.cluster))
+		c.ContainerToken = r.signed(r.units.UpdateToken(&a.Updates[i], r.cluster))
 	}
 	if a.Action == rm.GoOn {
 		p.TokenSequenceNo = proto.Int64(1)

@@ -34,6 +34,7 @@ type Config struct {
 	LogAggregation  bool        // yarn.log-aggregation-enable: nodes collect logs and report their progress
 	LogServer       string      // yarn.log.server.url: where logs of ended containers are shown; "" for their NodeManagers
 	ExtraResources  []string    // names of the resources counted in heddle.Extra1 and Extra2
+	ExtraUnits      []string    // theirs: yarn.resource-types.….units
 	PortInNodeName  bool        // yarn.scheduler.include-port-in-node-name
 
 	// Limits for one caller, and for all; 0 for no limit.

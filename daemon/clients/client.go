@@ -8,7 +8,6 @@ import (
 	"heddle/daemon"
 	"heddle/yarn/conv"
 	"heddle/yarn/rpc"
-	"heddle/yarn/translate"
 	"heddle/yarn/wire"
 )
 
@@ -138,7 +137,7 @@ func (s *service) getClusterNodes(ctx context.Context, _ daemon.Actor, req *wire
 }
 
 func (s *service) getResourceTypeInfo(context.Context, daemon.Actor, *wire.GetAllResourceTypeInfoRequest) (*wire.GetAllResourceTypeInfoResponse, error) {
-	return &wire.GetAllResourceTypeInfoResponse{ResourceTypeInfo: translate.Units(s.o.ExtraResources).Types()}, nil
+	return &wire.GetAllResourceTypeInfoResponse{ResourceTypeInfo: s.units.Types()}, nil
 }
 
 // errNoProfiles has the only exception class after which distributed shell's client goes on.

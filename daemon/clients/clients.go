@@ -18,6 +18,7 @@ import (
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
+	"heddle/yarn/translate"
 	"heddle/yarn/wire"
 )
 
@@ -59,6 +60,7 @@ type RM interface {
 type Options struct {
 	daemon.Access                // who may view and administer
 	ExtraResources []string      // names of the resources counted in heddle.Extra1 and Extra2
+	ExtraUnits     []string      // theirs
 	Decommission   time.Duration // how long a node may take to leave gracefully; below 0: no limit
 
 	ProxyUsers map[string]daemon.ProxyUser // users who may act for others, by name
@@ -68,15 +70,16 @@ type Options struct {
 
 // A service is the state that the handlers share.
 type service struct {
-	rm RM
-	o  Options
+	rm    RM
+	o     Options
+	units translate.Units
 }
 
 func newService(r RM, o Options) *service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &service{r, o}
+	return &service{r, o, translate.UnitsOf(o.ExtraResources, o.ExtraUnits)}
 }
 
 // serve turns a handler into a method. The handler is told who calls. Users who act for others are admitted or refused

@@ -349,7 +349,7 @@ func TestRunning(t *testing.T) {
 	a.State, a.Host, a.RPCPort, a.OriginalURL, a.Progress = rm.AppRunning, "n1", 4000, "http://n1:5/", 0.25
 	a.Lifetime = time.Now().Add(90 * time.Second).UnixMilli()
 	a.Used.Extra, a.Used.Vcores = map[string]int64{"yarn.io/gpu": 3}, 1.5
-	s := newService(with(a), Options{ExtraResources: []string{"yarn.io/gpu"}})
+	s := newService(with(a), Options{ExtraResources: []string{"yarn.io/gpu"}, ExtraUnits: []string{"k"}})
 	r := s.appReport(&a, true, time.Now())
 	if r.GetHost() != "n1" || r.GetRpcPort() != 4000 || r.GetOriginalTrackingUrl() != "http://n1:5/" || r.GetProgress() != 0.25 {
 		t.Errorf("%v", r)
@@ -358,7 +358,7 @@ func TestRunning(t *testing.T) {
 		t.Errorf("%d s are left of 90", left)
 	}
 	used := r.GetAppResource_Usage().GetUsedResources()
-	if used.GetVirtualCores() != 2 || used.GetResourceValueMap()[2].GetKey() != "yarn.io/gpu" || used.GetResourceValueMap()[2].GetValue() != 3 {
+	if used.GetVirtualCores() != 2 || used.GetResourceValueMap()[2].GetKey() != "yarn.io/gpu" || used.GetResourceValueMap()[2].GetValue() != 3 || used.GetResourceValueMap()[2].GetUnits() != "k" {
 		t.Errorf("used %v", used)
 	}
 	if back := s.amount(used); back != (heddle.Resource{256, 2000, 3}) {

@@ -9,7 +9,7 @@ import (
 
 // resource converts an amount to YARN's form.
 func (s *service) resource(a heddle.Resource) *wire.Resource {
-	return translate.Units(s.o.ExtraResources).Wire(a)
+	return s.units.Wire(a)
 }
 
 // dims converts an amount of a report to one to calculate with.
@@ -20,7 +20,7 @@ func (s *service) told(a rm.Amount) *wire.Resource { return s.resource(s.dims(a)
 
 // amount reads a resource.
 func (s *service) amount(m *wire.Resource) heddle.Resource {
-	return translate.Units(s.o.ExtraResources).Read(m)
+	return s.units.Read(m)
 }
 
 // unknown stands for an amount that does not exist: −1. It is never changed.

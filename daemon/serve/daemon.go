@@ -182,7 +182,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	}
 	asks, works, nodes := limits(c)
 	people := clients.Options{
-		Access: d.access(o), Readers: d.readers, ExtraResources: c.ExtraResources, Log: o.Log,
+		Access: d.access(o), Readers: d.readers, ExtraResources: c.ExtraResources, ExtraUnits: c.ExtraUnits, Log: o.Log,
 		ProxyUsers: c.ProxyUsers, Decommission: c.Decommission,
 	}
 	ports := []port{
@@ -222,7 +222,7 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 		Local:  way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, WebProxy: c.WebProxy, ProxySource: way.Source, Private: way.Private,
 		Desk:           d.desk,
 		Facts:          func() []web.FactStats { return figures(asker) },
-		ExtraResources: c.ExtraResources,
+		ExtraResources: c.ExtraResources, ExtraUnits: c.ExtraUnits,
 	})
 	p.serv = func(ln net.Listener) error {
 		each := cmp.Or(c.WebConnsPer, httpd.DefaultConnsPer)

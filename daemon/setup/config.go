@@ -39,6 +39,7 @@ func (s *source) config(room int64) (daemon.Config, error) {
 			LogServer:       d.LogServerURL,
 			WebProxy:        d.WebProxy,
 			ExtraResources:  site.Extra,
+			ExtraUnits:      site.ExtraUnits,
 			PortInNodeName:  d.PortInNodeName,
 			Silence:         rm.DefaultSilence,
 		},

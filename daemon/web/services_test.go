@@ -489,7 +489,7 @@ func TestExtraResources(t *testing.T) {
 	try := ids.Attempt{App: f.apps[0].ID, N: 1}
 	f.attempts = map[ids.App][]rm.AttemptReport{try.App: {{ID: try}}}
 	f.containers = map[ids.Attempt][]rm.ContainerReport{try: {{ID: ids.Container{Attempt: try, ID: 2}, Size: heddle.Resource{1024, 2000, 3}}}}
-	h := New(Options{RM: f, ExtraResources: []string{"yarn.io/gpu"}})
+	h := New(Options{RM: f, ExtraResources: []string{"yarn.io/gpu"}, ExtraUnits: []string{"k"}})
 	if body := ask(h, rest.Base+"/apps/"+proxied+"/appattempts/"+try.String()+"/containers").Body.String(); !strings.Contains(body, `{"key":"yarn.io/gpu","value":"3"}`) {
 		t.Errorf("a container has %s", body)
 	}
@@ -499,7 +499,7 @@ func TestExtraResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := a.Resources.List[0].Used.Informations.List
-	if len(list) != 3 || list[2].Name != "yarn.io/gpu" || list[2].Value != 4 {
+	if len(list) != 3 || list[2].Name != "yarn.io/gpu" || list[2].Value != 4 || list[2].Units != "k" {
 		t.Errorf("got %+v", list)
 	}
 }

@@ -13,6 +13,7 @@ import (
 type shaper struct {
 	now   func() time.Time
 	extra []string // names of the two additional resources
+	units []string // theirs
 }
 
 // vcores rounds milli-vcores up to whole vcores, which is all that YARN can express.
@@ -30,7 +31,11 @@ func (sh shaper) resource(r heddle.Resource) rest.Resource {
 	extra := make([]rest.Amount, 0, len(sh.extra))
 	for i, name := range sh.extra {
 		if d := int(heddle.Extra1) + i; d < len(r) {
-			extra = append(extra, rest.Amount{Name: name, Value: r[d]})
+			a := rest.Amount{Name: name, Value: r[d]}
+			if i < len(sh.units) {
+				a.Units = sh.units[i]
+			}
+			extra = append(extra, a)
 		}
 	}
 	return rest.NewResource(r[heddle.Memory], vcores(r[heddle.CPU]), extra...)

@@ -83,6 +83,7 @@ type Options struct {
 	Private []uint16
 
 	ExtraResources []string // names of heddle.Extra1 and Extra2
+	ExtraUnits     []string // their units; a missing one is ""
 }
 
 // Limits of the server.
@@ -130,7 +131,7 @@ func newSite(o Options) *site {
 	}
 	s := &site{Options: o, mux: http.NewServeMux()}
 	s.traffic.places = budget.New(maxInFlight, maxInFlight/4).Account(0)
-	s.shape = shaper{now: o.Now, extra: o.ExtraResources}
+	s.shape = shaper{now: o.Now, extra: o.ExtraResources, units: o.ExtraUnits}
 	s.pages = newPages(s)
 	s.viewer = newViewer(s)
 	s.serviceRoutes()

@@ -130,7 +130,7 @@ func TestParseTakesWhatYARNWrites(t *testing.T) {
 }
 
 func TestWithin(t *testing.T) {
-	r := NewResource(0, 0, Amount{"gpu", 0}).Within(NewResource(128, 1), NewResource(4096, 8, Amount{"gpu", 2}))
+	r := NewResource(0, 0, Amount{Name: "gpu"}).Within(NewResource(128, 1), NewResource(4096, 8, Amount{Name: "gpu", Value: 2}))
 	for i, want := range []Information{
 		{Name: "memory-mb", Type: "COUNTABLE", Units: "Mi", Minimum: 128, Maximum: 4096},
 		{Name: "vcores", Type: "COUNTABLE", Minimum: 1, Maximum: 8},

@@ -119,6 +119,7 @@ type Information struct {
 type Amount struct {
 	Name  string
 	Value int64
+	Units string
 }
 
 // NewResource returns memory in MiB, vcores, and further resources.
@@ -127,7 +128,7 @@ func NewResource(memory, vcores int64, extra ...Amount) Resource {
 	list[0] = Information{Maximum: math.MaxInt64, Name: "memory-mb", Type: "COUNTABLE", Units: "Mi", Value: memory}
 	list[1] = Information{Maximum: math.MaxInt64, Name: "vcores", Type: "COUNTABLE", Value: vcores}
 	for _, x := range extra {
-		list = append(list, Information{Maximum: math.MaxInt64, Name: x.Name, Type: "COUNTABLE", Value: x.Value})
+		list = append(list, Information{Maximum: math.MaxInt64, Name: x.Name, Type: "COUNTABLE", Units: x.Units, Value: x.Value})
 	}
 	return Resource{memory, vcores, Informations{list}}
 }

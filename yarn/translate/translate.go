@@ -15,24 +15,53 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"heddle"
+	"heddle/internal/unit"
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/wire"
 )
 
-// Units are the names of the resources that [heddle.Extra1] and Extra2 count.
-type Units []string
+// Units are the resources that [heddle.Extra1] and Extra2 count.
+type Units []Type
+
+// A Type is a resource, with the unit that it is counted in, as in YARN: "", G.
+type Type struct{ Name, Unit string }
+
+// UnitsOf returns resources by their names and their units. A unit that is missing is "".
+func UnitsOf(names, units []string) Units {
+	u := make(Units, len(names))
+	for i, name := range names {
+		u[i].Name = name
+		if i < len(units) {
+			u[i].Unit = units[i]
+		}
+	}
+	return u
+}
 
 // Read reads an amount. It keeps negative and huge numbers for later checks to find.
 func (u Units) Read(m *wire.Resource) heddle.Resource {
 	out := heddle.Of(m.GetMemory(), 1000*int64(m.GetVirtualCores()))
 	for _, v := range m.GetResourceValueMap() {
-		if i := slices.Index(u, v.GetKey()); i >= 0 {
-			out[heddle.Extra1+heddle.Dim(i)] = v.GetValue()
+		if i := slices.IndexFunc(u, func(t Type) bool { return t.Name == v.GetKey() }); i >= 0 {
+			out[heddle.Extra1+heddle.Dim(i)] = u[i].read(v)
 		}
 	}
 	return out
+}
+
+// read returns an amount in the unit of its type, which is also meant if there is none. −1 stands for an amount in a
+// unit that YARN does not know.
+func (t Type) read(v *wire.ResourceInformation) int64 {
+	if v.Units == nil {
+		return v.GetValue()
+	}
+	n, ok := unit.Convert(v.GetValue(), v.GetUnits(), t.Unit)
+	if !ok {
+		return -1
+	}
+	return n
 }
 
 // Wire returns an amount as YARN writes it: memory and vcores twice, others only in the map. Part of a vcore is rounded
@@ -42,8 +71,8 @@ func (u Units) Wire(a heddle.Resource) *wire.Resource {
 	m := &wire.Resource{Memory: &a[heddle.Memory], VirtualCores: new(int32(cores)), ResourceValueMap: []*wire.ResourceInformation{
 		information("memory-mb", "Mi", a[heddle.Memory]), information("vcores", "", cores),
 	}}
-	for i, name := range u {
-		m.ResourceValueMap = append(m.ResourceValueMap, information(name, "", a[heddle.Extra1+heddle.Dim(i)]))
+	for i, t := range u {
+		m.ResourceValueMap = append(m.ResourceValueMap, information(t.Name, t.Unit, a[heddle.Extra1+heddle.Dim(i)]))
 	}
 	return m
 }
@@ -67,8 +96,8 @@ func (u Units) Types() []*wire.ResourceTypeInfo {
 		return &wire.ResourceTypeInfo{Name: &name, Units: &units, Type: wire.ResourceTypes_COUNTABLE.Enum()}
 	}
 	list := []*wire.ResourceTypeInfo{info("memory-mb", "Mi"), info("vcores", "")}
-	for _, name := range u {
-		list = append(list, info(name, ""))
+	for _, t := range u {
+		list = append(list, info(t.Name, t.Unit))
 	}
 	return list
 }

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	units   = translate.Units{"gpu"}
+	units   = translate.Units{{Name: "gpu"}}
 	app     = ids.App{Cluster: 1700000000000, Seq: 3}
 	attempt = ids.Attempt{App: app, N: 1}
 	first   = ids.Container{Attempt: attempt, ID: 1}
@@ -41,6 +41,27 @@ func TestAmounts(t *testing.T) {
 	}
 	if got := (translate.Units{}).Read(units.Wire(size)); got != heddle.Of(2048, 2000) {
 		t.Errorf("a resource that nobody counts was read: %v", got)
+	}
+}
+
+// What counts in a unit is read in any, and told in its own.
+func TestUnits(t *testing.T) {
+	u := translate.UnitsOf([]string{"disk", "gpu"}, []string{"G"})
+	amount := func(value int64, unit *string) *wire.Resource {
+		return &wire.Resource{ResourceValueMap: []*wire.ResourceInformation{{Key: new("disk"), Value: &value, Units: unit}}}
+	}
+	for _, c := range []struct {
+		value int64
+		unit  *string
+		want  int64
+	}{{5, nil, 5}, {5, new("G"), 5}, {2500, new("M"), 2}, {3_000_000_000, new(""), 3}, {5, new("GB"), -1}, {-5, new("T"), -5000}} {
+		if got := u.Read(amount(c.value, c.unit))[heddle.Extra1]; got != c.want {
+			t.Errorf("%v is read as %d, want %d", amount(c.value, c.unit), got, c.want)
+		}
+	}
+	told := u.Wire(heddle.Resource{heddle.Extra1: 7, heddle.Extra2: 1}).GetResourceValueMap()
+	if types := u.Types(); told[2].GetUnits() != "G" || told[2].GetValue() != 7 || told[3].GetUnits() != "" || types[2].GetUnits() != "G" || types[3].GetName() != "gpu" {
+		t.Errorf("got %v, %v", told, types)
 	}
 }
 

@@ -7,6 +7,7 @@ var Table = []Row{
 	{"internal/plain", nil}, // library errors in plain words
 	{"estimate", nil},
 	{"internal/mapred", nil}, // files and options of MapReduce jobs
+	{"internal/unit", nil},   // of resource types
 	{"internal/near", nil},   // names that were probably meant
 	{"internal/slab", nil},   // tables by number
 	{"internal/histogram", nil},
@@ -20,7 +21,7 @@ var Table = []Row{
 	{"workload", []string{".", "internal/mapred", "internal/plain"}},
 	{"scenarios", []string{}},
 	{"scenario", []string{".", "workload", "internal/plain", "internal/near"}},
-	{"conf", []string{".", "policy", "policies/capacity", "policies/fair", "internal/mapred"}},
+	{"conf", []string{".", "policy", "policies/capacity", "policies/fair", "internal/mapred", "internal/unit"}},
 	{"sim/apps", []string{".", "workload", "internal/slab"}},
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
@@ -44,7 +45,7 @@ var Table = []Row{
 	{"client", []string{"rm", "yarn/*", "internal/plain"}},                                                // from rm, what it reports
 	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}},                      // daemon/setup finds policies by name and reads files
 	{"rm/search", []string{".", "cluster", "conf", "policy", "policies", "policies/*", "rm", "yarn/ids"}}, // imported only by tests: no row names it
-	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
+	{"yarn/translate", []string{".", "internal/unit", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"node/api", nil},
 	{"node/trust", []string{"node/api", "yarn/ids"}},
 	{"node/read", []string{"yarn/ids"}},
