@@ -112,6 +112,7 @@ func (r *csReader) limits(i int) {
 	q.MinimumUserLimit, q.UserLimitFactor, q.MaxAMShare, q.MaxApplications = 1, 1, 0.1, -1
 	r.ordering(i)
 	if !r.leaf(i) {
+		r.own(i, "max-parallel-apps")
 		return
 	}
 	q.MinimumUserLimit = percent(r.inherited(i, "minimum-user-limit-percent", 100, 0))
@@ -129,7 +130,13 @@ func (r *csReader) limits(i int) {
 	}
 	q.DefaultPriority = int32(r.integer(r.key(i, "default-application-priority"), 0, 0))
 	r.checkWeights(i)
-	for _, name := range []string{"maximum-am-resource-percent", "minimum-user-limit-percent", "user-limit-factor", "max-parallel-apps"} {
+	r.own(i, "maximum-am-resource-percent", "minimum-user-limit-percent", "user-limit-factor", "max-parallel-apps")
+}
+
+// own records which of the properties are set for the queue itself.
+func (r *csReader) own(i int, names ...string) {
+	q := &r.cfg.Queues[i]
+	for _, name := range names {
 		if r.m[r.key(i, name)] != nil {
 			q.Own = append(q.Own, name)
 		}

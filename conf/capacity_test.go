@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,7 @@ func TestCapacityInheritance(t *testing.T) {
 		root.p.minimum-user-limit-percent=10
 		root.p.user-limit-factor=7
 		root.p.maximum-am-resource-percent=0.9
+		root.p.max-parallel-apps=5
 		root.p.state=STOPPED
 		root.p.user-settings.ann.weight=2
 		root.p.user-settings.bob.weight=1
@@ -146,6 +148,9 @@ func TestCapacityInheritance(t *testing.T) {
 	b.Own = []string{"maximum-am-resource-percent", "user-limit-factor", "max-parallel-apps"}
 	if d := cmp.Diff([]capacity.QueueConfig{a, b}, c.Queues[2:]); d != "" {
 		t.Error(d)
+	}
+	if root, p := c.Queues[0], c.Queues[1]; root.MaxParallelApps != 9 || root.Own != nil || p.MaxParallelApps != 5 || !slices.Equal(p.Own, []string{"max-parallel-apps"}) {
+		t.Errorf("applications of the parents: %+v", c.Queues[:2])
 	}
 	if !c.Queues[0].ByPriority || !c.Queues[1].ByPriority || c.Queues[0].Stopped || !c.Queues[1].Stopped {
 		t.Errorf("order or state of the parents: %+v", c.Queues[:2])

@@ -52,6 +52,7 @@ type queue struct {
 	limitOK   uint64
 	stuck     heddle.Resource // result of [stuckIn], valid while stuckOK == stamp
 	stuckOK   uint64
+	active    int  // applications let in, in the queue and below it
 	excused   bool // above its maximum when the cluster was last resized, or brought above it without a check of limits
 	leaf      *leaf
 }

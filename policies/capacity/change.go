@@ -36,7 +36,7 @@ func (s *Scheduler) seat(a *policy.App) {
 		l.unline(a.ID())
 		u.waiting--
 		st.active = true
-		l.active++
+		s.count(st.queue, 1)
 		u.active++
 	}
 	st.master = a.Master().Limit()
@@ -47,15 +47,10 @@ func (s *Scheduler) seat(a *policy.App) {
 // moved transfers an application to the leaf it is in now. If its master runs, it keeps running; otherwise, as in
 // Hadoop, it waits until the new leaf has room for it.
 func (s *Scheduler) moved(v policy.View, a *policy.App) {
-	from := s.apps[a.ID()].queue
-	s.forget(a.ID())
+	top := s.forget(a.ID())
 	s.excuse(v, a.Queue())
 	s.wait(v, a)
-	if a.Master() != nil {
-		s.seat(a)
-		s.asked(a)
-	}
-	s.activate(v, from)
+	s.activateBelow(v, top)
 }
 
 // reprioritised gives a waiting application its new position in the line.

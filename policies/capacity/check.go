@@ -19,7 +19,7 @@ func (s *Scheduler) Check(v policy.View) (found []string) {
 		if i > 0 {
 			guaranteed[c.cfg.Parent] = guaranteed[c.cfg.Parent].Plus(c.min)
 		}
-		found = append(found, s.checkMasters(heddle.QueueID(i))...)
+		found = append(found, s.checkMasters(v, heddle.QueueID(i))...)
 	}
 	for i := range s.queues {
 		// Single precision may give one unit too much.
@@ -30,24 +30,25 @@ func (s *Scheduler) Check(v policy.View) (found []string) {
 	return found
 }
 
-func (s *Scheduler) checkMasters(id heddle.QueueID) (found []string) {
+func (s *Scheduler) checkMasters(v policy.View, id heddle.QueueID) (found []string) {
 	c := &s.queues[id]
 	active, waiting := 0, 0
 	var masters heddle.Resource
 	for i := range s.apps {
 		st := &s.apps[i]
-		if !st.known || st.queue != id {
-			continue
-		}
-		if st.active {
+		if st.active && v.Queue(st.queue).Within(v.Queue(id)) {
 			active++
+		}
+		switch {
+		case !st.known || st.queue != id:
+		case st.active:
 			masters = masters.Plus(st.master)
-		} else {
+		default:
 			waiting++
 		}
 	}
-	if active != c.leaf.active || masters != c.leaf.masters || waiting != len(c.leaf.waiting) {
-		found = append(found, "masters-counted: "+c.cfg.Path+" counts "+strconv.Itoa(c.leaf.active)+" applications let in of "+
+	if active != c.active || masters != c.leaf.masters || waiting != len(c.leaf.waiting) {
+		found = append(found, "masters-counted: "+c.cfg.Path+" counts "+strconv.Itoa(c.active)+" applications let in of "+
 			strconv.Itoa(active)+", and "+strconv.Itoa(len(c.leaf.waiting))+" waiting of "+strconv.Itoa(waiting))
 	}
 	return found

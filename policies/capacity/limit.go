@@ -13,8 +13,9 @@ import (
 func (s *Scheduler) heldBy(v policy.View, a *policy.App) heddle.Why {
 	c, st := &s.queues[a.Queue().ID()], &s.apps[a.ID()]
 	limit := s.mastersLimit(v, c)
+	_, more := s.parallel(st.queue)
 	switch {
-	case c.cfg.MaxParallelApps > 0 && c.leaf.active >= c.cfg.MaxParallelApps:
+	case more <= 0:
 		return heddle.AppLimit
 	case !v.Fits(st.master.Plus(c.leaf.masters), limit):
 		return heddle.AMLimit
@@ -63,7 +64,7 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.
 	return policy.Limit{}, false
 }
 
-// gateLimit returns the limit on a leaf's masters or applications.
+// gateLimit returns the limit on a leaf's masters, or on the applications of the leaf or a queue above it.
 func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) policy.Limit {
 	id := a.Queue().ID()
 	c, mine := &s.queues[id], s.apps[a.ID()].user
@@ -73,9 +74,15 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 	}
 	switch why {
 	case heddle.AppLimit:
+		l.Queue, _ = s.parallel(id)
+		full := &s.queues[l.Queue]
 		l.What, l.Most, l.Used = "applications that run", heddle.Resource{}, heddle.Resource{}
-		l.Counted, l.MostN, l.UsedN = true, c.cfg.MaxParallelApps, c.leaf.active
-		l.By = []string{c.cfg.set(parallelApps)}
+		l.Counted, l.MostN, l.UsedN = true, full.cfg.MaxParallelApps, full.active
+		l.By = []string{full.cfg.set(parallelApps)}
+		l.Holds = func(b *policy.App) (heddle.Resource, bool) {
+			return b.Used(), s.apps[b.ID()].active && b.Queue().Within(v.Queue(l.Queue))
+		}
+		return l
 	case heddle.UserAMLimit:
 		l.Of, l.Most, l.Used = policy.OfUser, s.less(s.userMastersPart(c), l.Most), s.userAt(c.leaf, mine).masters
 		l.By = append(l.By, c.cfg.set(userPercent), c.cfg.set(userFactor))
@@ -90,11 +97,7 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 	}
 	l.Holds = func(b *policy.App) (heddle.Resource, bool) {
 		st := &s.apps[b.ID()]
-		counts := st.active && st.queue == id && (l.Of != policy.OfUser || st.user == mine)
-		if l.Counted {
-			return b.Used(), counts
-		}
-		return st.master, counts
+		return st.master, st.active && st.queue == id && (l.Of != policy.OfUser || st.user == mine)
 	}
 	return l
 }

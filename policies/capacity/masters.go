@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -12,7 +13,6 @@ import (
 // A leaf records which applications of a leaf queue may run. The others are accepted and wait without a master.
 type leaf struct {
 	waiting []heddle.AppID // in the order in which they are let in: see before
-	active  int
 	masters heddle.Resource // of activated applications, started or not
 	users   []user          // by [policy.User.Nth]
 
@@ -106,7 +106,9 @@ func (s *Scheduler) foresee(v policy.View, a *policy.App) policy.Verdict {
 	l := s.queues[id].leaf
 	before, woken := *l, len(s.woken)
 	before.waiting, before.users = slices.Clone(l.waiting), slices.Clone(l.users)
+	active := s.queues[id].active
 	s.activate(v, id)
+	s.count(id, active-s.queues[id].active)
 	verdict := policy.Yes
 	if !s.apps[a.ID()].active {
 		verdict = policy.No(s.heldBy(v, a))
@@ -182,9 +184,7 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 	switch e.What {
 	case policy.NodeUp, policy.NodeDown, policy.NodeResized:
 		s.resize(v)
-		for i := range s.queues {
-			s.activate(v, heddle.QueueID(i))
-		}
+		s.activateBelow(v, v.Root().ID())
 	case policy.AppAdded:
 		s.wait(v, e.App)
 	case policy.AppAsked:
@@ -202,16 +202,17 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 			s.excuse(v, e.App.Queue())
 		}
 	case policy.AppRetried:
-		s.forget(e.App.ID())
+		q := s.apps[e.App.ID()].queue
+		if top := s.forget(e.App.ID()); top != q {
+			s.activateBelow(v, top)
+		}
 		s.wait(v, e.App)
 	case policy.AppMoved:
 		s.moved(v, e.App)
 	case policy.AppReprioritised:
 		s.reprioritised(v, e.App)
 	case policy.AppDone:
-		q := s.apps[e.App.ID()].queue
-		s.forget(e.App.ID())
-		s.activate(v, q)
+		s.activateBelow(v, s.forget(e.App.ID()))
 	default: // does not affect masters
 	}
 }
@@ -232,6 +233,9 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 	s.countInactive(v, st.queue)
 	s.userAt(l, st.user).waiting++
 	s.line(l, a.ID())
+	if a.Master() != nil {
+		s.seat(a)
+	}
 	s.activate(v, st.queue)
 	s.asked(a)
 }
@@ -319,14 +323,16 @@ func (s *Scheduler) countInactive(v policy.View, id heddle.QueueID) {
 	}
 }
 
-// forget removes an application from the counts.
-func (s *Scheduler) forget(id heddle.AppID) {
+// forget removes an application from the counts. It returns the topmost queue that others can be let into because of
+// that: the application's leaf, or a queue above it that had as many active applications as it may.
+func (s *Scheduler) forget(id heddle.AppID) (top heddle.QueueID) {
 	s.ask(id, false)
 	st := &s.apps[id]
+	top = st.queue
 	l := s.queues[st.queue].leaf
 	u := s.userAt(l, st.user)
 	if st.active {
-		l.active--
+		top = s.count(st.queue, -1)
 		l.masters = l.masters.Minus(st.master)
 		u.active--
 		u.masters = u.masters.Minus(st.master)
@@ -338,6 +344,32 @@ func (s *Scheduler) forget(id heddle.AppID) {
 		l.unline(id)
 	}
 	*st = appState{}
+	return top
+}
+
+// count adds to the active applications of a leaf and of the queues above it. It returns the topmost of those that may
+// have just one more now, or the leaf.
+func (s *Scheduler) count(id heddle.QueueID, by int) (top heddle.QueueID) {
+	top = id
+	for q := int(id); q >= 0; q = s.queues[q].cfg.Parent {
+		c := &s.queues[q]
+		if c.active += by; c.active == c.cfg.MaxParallelApps-1 {
+			top = heddle.QueueID(q)
+		}
+	}
+	return top
+}
+
+// parallel returns the queue, from a leaf up, that may have the fewest more active applications, and how many.
+func (s *Scheduler) parallel(id heddle.QueueID) (at heddle.QueueID, more int) {
+	at, more = id, math.MaxInt
+	for q := int(id); q >= 0; q = s.queues[q].cfg.Parent {
+		c := &s.queues[q]
+		if left := c.cfg.MaxParallelApps - c.active; c.cfg.MaxParallelApps > 0 && left < more {
+			at, more = heddle.QueueID(q), left
+		}
+	}
+	return at, more
 }
 
 // onlyWaits stops counting those of a user's waiting applications that asked for their masters while the user had a
@@ -357,8 +389,33 @@ func (l *leaf) unline(id heddle.AppID) {
 	}
 }
 
+// activateBelow activates the leaves of a queue. What the queue has room for goes to the leaf whose first application
+// was submitted first.
+func (s *Scheduler) activateBelow(v policy.View, id heddle.QueueID) {
+	q := v.Queue(id)
+	if q.Leaf() {
+		s.activate(v, id)
+		return
+	}
+	var leaves []heddle.QueueID
+	for i := range s.queues {
+		if len(s.queues[i].leaf.waiting) > 0 && v.Queue(heddle.QueueID(i)).Within(q) {
+			leaves = append(leaves, heddle.QueueID(i))
+		}
+	}
+	first := func(id heddle.QueueID) heddle.AppID { return s.queues[id].leaf.waiting[0] }
+	slices.SortFunc(leaves, func(a, b heddle.QueueID) int {
+		x, y := first(a), first(b)
+		return cmp.Or(cmp.Compare(s.apps[x].submitted, s.apps[y].submitted), cmp.Compare(x, y))
+	})
+	for _, leaf := range leaves {
+		s.activate(v, leaf)
+	}
+}
+
 // activate lets in every waiting application of a leaf whose master fits the limits on masters of the queue and of the
-// user. The first application of a queue is always let in.
+// user, or is the first of the queue. None is let in while the leaf or a queue above it has as many active applications
+// as it may.
 func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	c := &s.queues[id]
 	l := c.leaf
@@ -373,7 +430,7 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	for _, app := range l.waiting {
 		st := &s.apps[app]
 		u := s.userAt(l, st.user)
-		first := l.active < 1 || s.compare(&l.masters, &heddle.Resource{}) <= 0
+		first := c.active < 1 || s.compare(&l.masters, &heddle.Resource{}) <= 0
 		fits := v.Fits(st.master.Plus(l.masters), limit) && v.Fits(st.master.Plus(u.masters), mine)
 		if fits && !first && !v.Fits(st.master.Plus(l.masters), edge) {
 			if before == nil {
@@ -383,14 +440,14 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 				before = &ahead{unknown: true} // no other passes it any more
 			}
 		}
-		full := c.cfg.MaxParallelApps > 0 && l.active >= c.cfg.MaxParallelApps
-		if full || !fits && !first || len(s.holders) > 0 && s.held(v.App(app)) {
+		_, more := s.parallel(id)
+		if more <= 0 || !fits && !first || len(s.holders) > 0 && s.held(v.App(app)) {
 			kept = append(kept, app)
 			continue
 		}
 		st.active = true
 		s.woken = append(s.woken, app)
-		l.active++
+		s.count(id, 1)
 		l.masters = l.masters.Plus(st.master)
 		u.waiting--
 		u.active++
