@@ -10,7 +10,7 @@ const (
 	NothingPending             // asks for nothing at present
 	NoRoom                     // the node has too little free
 	NodeTooSmall               // the node could not hold it even when empty
-	NodeReserved               // the node is reserved for another application
+	NodeReserved               // the node is reserved for another request
 	NodeExcluded               // the application wants nothing on the node
 	NodeGone                   // the node is down
 	WaitLocal                  // waiting for a node that holds the data

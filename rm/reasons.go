@@ -20,7 +20,7 @@ var reasons = [heddle.NumWhys]Reason{
 	heddle.NothingPending: {"it has no requests now", "is not asked for", "are not asked for"},
 	heddle.NoRoom:         {"no node has room for one", "has too little free", "have too little free"},
 	heddle.NodeTooSmall:   {"no node could hold one even when empty", "could not hold one even when empty", "could not hold one even when empty"},
-	heddle.NodeReserved:   {"the nodes are reserved for other applications", "is reserved for another application", "are reserved for other applications"},
+	heddle.NodeReserved:   {"the nodes are reserved for other requests", "is reserved for another request", "are reserved for other requests"},
 	heddle.NodeExcluded:   {"every node is on the application's blacklist", "is on the application's blacklist", "are on the application's blacklist"},
 	heddle.NodeGone:       {"no node is up", "is down", "are down"},
 	heddle.WaitLocal:      {"it waits for a node that holds its data", "is passed over for one that holds its data", "are passed over for one that holds its data"},

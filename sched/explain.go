@@ -306,7 +306,7 @@ func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.
 		return heddle.StrictElsewhere, ""
 	case !c.v.Fits(c.trimmed(k, n, n.Total()), n.Total()):
 		return heddle.NodeTooSmall, ""
-	case n.Booked() != nil && n.Booked().App() != a:
+	case n.Booked() != nil && !n.BookedFor(k):
 		switch {
 		case c.filler == nil:
 			return heddle.NodeReserved, ""

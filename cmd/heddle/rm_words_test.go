@@ -117,7 +117,7 @@ func TestAskSentences(t *testing.T) {
 		},
 		{
 			rm.PendingAsk{Kind: "map", Count: 1, Size: gib, Why: "fine", Nodes: []rm.NodeGroup{{Why: "no-room", Nodes: 1, Most: gib}, {Why: "node-reserved", Policy: "book: backfill", Nodes: 2, Most: gib, Until: 1_012_000}}},
-			[]string{"2 are reserved for other applications, beside which may run what is expected to end within 12 s, says book: backfill"},
+			[]string{"2 are reserved for other requests, beside which may run what is expected to end within 12 s, says book: backfill"},
 			"says place",
 		},
 		{rm.PendingAsk{Kind: "map", Count: 1, Size: gib, Why: "wait-local", Nodes: []rm.NodeGroup{{Why: "wait-local", Policy: "place.map: delay", Nodes: 1, Most: gib}}, Holders: []rm.Holder{{App: anApp(1), Name: "a", User: "ada", Used: gib}}}, []string{"it waits for a node that holds its data", "1 is passed over for one that holds its data, says place.map: delay."}, "held by"},
