@@ -24,6 +24,7 @@ type Scheduler struct {
 	apps   []app
 	users  map[heddle.UserID]int // runnable applications
 	names  []string              // users by UserID
+	live   []int                 // nodes that are up, by rack
 	dirty  bool
 	parked []heddle.AppID // not runnable, in order of submission
 	woken  []heddle.AppID
@@ -47,6 +48,7 @@ type app struct {
 	open     bool // may ask for its master's container
 	fair     heddle.Resource
 	demand   heddle.Resource
+	held     []int // reservations, by rack; as long as needed
 }
 
 // New returns a scheduler for a configuration. names holds the known users' names by UserID; [Scheduler.User] adds

@@ -144,14 +144,28 @@ func (s *Scheduler) leave(q heddle.QueueID, id heddle.AppID) {
 // Hears implements [policy.Listener]: everything that demand and shares depend on.
 func (s *Scheduler) Hears() policy.News {
 	return policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppRetried | policy.AppAsked |
-		policy.Granted | policy.Adopted | policy.Resized | policy.Ended
+		policy.Reserved | policy.Unreserved | policy.Granted | policy.Adopted | policy.Resized | policy.Ended
 }
 
 // Hear implements [policy.Listener].
 func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
+	switch e.What { // demand and shares do not depend on reservations
+	case policy.Reserved:
+		s.hold(e.Container, 1)
+		return
+	case policy.Unreserved:
+		s.hold(e.Container, -1)
+		return
+	}
 	s.dirty = true
 	switch a := e.App; e.What {
-	case policy.NodeUp, policy.NodeDown, policy.NodeResized:
+	case policy.NodeUp:
+		s.up(e.Node, 1)
+		s.resize(v)
+	case policy.NodeDown:
+		s.up(e.Node, -1)
+		s.resize(v)
+	case policy.NodeResized:
 		s.resize(v)
 	case policy.AppAdded:
 		*s.of(a) = app{queue: a.Queue().ID(), user: a.User().ID(), known: true}
@@ -170,6 +184,9 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 			s.excuse(a.Queue())
 		}
 	case policy.Granted:
+		if e.Container.Fulfils() {
+			s.hold(e.Container, -1)
+		}
 		s.seated(v, e.Container)
 	case policy.AppMoved:
 		s.moved(v, a)
@@ -265,22 +282,36 @@ func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
 	}
 	switch at, _ := k.Nearest(n); at {
 	case heddle.RackLocal:
-		nodes, held := 0, 0
-		for _, id := range v.Rack(n.Rack()) {
-			m := v.Node(id)
-			if m.Up() {
-				nodes++
-			}
-			if m.Booked() != nil && m.Booked().App() == a {
-				held++
-			}
-		}
-		return held < s.reservable(nodes)
+		return st.heldIn(n.Rack()) < s.reservable(s.live[n.Rack()])
 	case heddle.OffSwitch:
 		return a.Bookings() < s.reservable(v.Live())
 	default:
 		return true
 	}
+}
+
+// up counts the nodes of a rack that are up.
+func (s *Scheduler) up(n *policy.Node, by int) {
+	for int(n.Rack()) >= len(s.live) {
+		s.live = append(s.live, 0)
+	}
+	s.live[n.Rack()] += by
+}
+
+// hold counts the reservations of an application in a rack.
+func (s *Scheduler) hold(x *policy.Container, by int) {
+	st, r := s.of(x.App()), int(x.Node().Rack())
+	for r >= len(st.held) {
+		st.held = append(st.held, 0)
+	}
+	st.held[r] += by
+}
+
+func (st *app) heldIn(r heddle.RackID) int {
+	if int(r) >= len(st.held) {
+		return 0
+	}
+	return st.held[r]
 }
 
 // reservable returns how many of the given number of nodes one application may reserve.
