@@ -42,6 +42,16 @@ func (v View) Total() heddle.Resource { return v.c.total }
 // Used returns what containers hold.
 func (v View) Used() heddle.Resource { return v.c.queues[0].used }
 
+// Excluded returns what the live nodes on which an application wants nothing offer beyond what containers hold there.
+func (v View) Excluded(a *App) (free heddle.Resource) {
+	for id := range a.excluded { // order: only the sum counts
+		if n := v.Node(id); n != nil && n.up {
+			free = free.Plus(n.total).Minus(n.used)
+		}
+	}
+	return free
+}
+
 // Largest returns, for each dimension, the largest total of a live node.
 func (v View) Largest() heddle.Resource { return v.c.largest }
 

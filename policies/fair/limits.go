@@ -63,11 +63,11 @@ func (s *Scheduler) mastersShare(v policy.View, c *queue) heddle.Resource {
 	return most
 }
 
-// Headroom implements [policy.Share].
+// Headroom implements [policy.Share]. Room on nodes that the application excludes does not count.
 func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	q := a.Queue()
 	c := &s.queues[q.ID()]
-	room := v.Total().Minus(v.Used()).Min(c.max.Minus(q.Used()))
+	room := v.Total().Minus(v.Used()).Minus(v.Excluded(a)).Min(c.max.Minus(q.Used()))
 	left := c.fair.Minus(q.Used()).Max(heddle.Resource{})
 	room[heddle.Memory] = min(room[heddle.Memory], left[heddle.Memory])
 	if c.cfg.Policy == DRF {
