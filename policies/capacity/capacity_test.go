@@ -137,3 +137,44 @@ func TestMastersThatWaitKeepNobodyWaiting(t *testing.T) {
 		t.Error("the first does not run where nobody else does")
 	}
 }
+
+// As in Hadoop, a user's weight scales how much the user's masters may hold, up to what one who is alone may have.
+func TestWeightOfUsersMasters(t *testing.T) {
+	for _, tc := range []struct {
+		ann, bob         float64
+		wantAnn, wantBob int
+	}{
+		{1, 1, 2, 2}, // the queue is guaranteed 4 GiB; each of two users may have half
+		{0.5, 1, 1, 2},
+		{0.5, 1.5, 1, 3},
+		{0.5, 9, 1, 4},
+	} {
+		s, err := maker(func(c *capacity.Config) {
+			c.Queues[1].UserLimitFactor, c.Queues[1].UserWeights = 1, map[string]float64{"ann": tc.ann, "bob": tc.bob}
+		})(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		core := sched.New(put(s))
+		core.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(8192, 8000), Can: heddle.AllCaps})
+		for app := range heddle.AppID(10) {
+			core.Step(0, heddle.Submit{App: app, Queue: 1, User: heddle.UserID(app % 2), Master: heddle.Of(1024, 1000)})
+		}
+		for range 10 {
+			core.Step(0, heddle.Heartbeat{Node: 0})
+		}
+		var runs [2]int
+		for app := range heddle.AppID(10) {
+			if core.View().App(app).Master() != nil {
+				runs[app%2]++
+			}
+		}
+		if runs != [2]int{tc.wantAnn, tc.wantBob} {
+			t.Errorf("weights %v and %v: %v masters run, want %d and %d", tc.ann, tc.bob, runs, tc.wantAnn, tc.wantBob)
+		}
+		e, _ := core.Explain(8)
+		if l := e.Pending[0].Limit; e.Pending[0].Why != heddle.UserAMLimit || l.Most != heddle.Of(int64(tc.wantAnn)<<10, int64(tc.wantAnn)*1000) {
+			t.Errorf("weight %v: %v, limit %+v", tc.ann, e.Pending[0].Why, l)
+		}
+	}
+}

@@ -19,7 +19,7 @@ func (s *Scheduler) heldBy(v policy.View, a *policy.App) heddle.Why {
 		return heddle.AppLimit
 	case !v.Fits(st.master.Plus(c.leaf.masters), limit):
 		return heddle.AMLimit
-	case !v.Fits(st.master.Plus(s.userAt(c.leaf, st.user).masters), s.less(s.userMastersPart(c), limit)):
+	case !v.Fits(st.master.Plus(s.userAt(c.leaf, st.user).masters), s.userMastersLimit(c, s.weight(c, a.User().ID()), limit)):
 		return heddle.UserAMLimit
 	case !v.Fits(st.master.Plus(c.leaf.masters), s.behindLimit(v, c)):
 		return heddle.AMLimit
@@ -84,7 +84,7 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 		}
 		return l
 	case heddle.UserAMLimit:
-		l.Of, l.Most, l.Used = policy.OfUser, s.less(s.userMastersPart(c), l.Most), s.userAt(c.leaf, mine).masters
+		l.Of, l.Most, l.Used = policy.OfUser, s.userMastersLimit(c, s.weight(c, a.User().ID()), l.Most), s.userAt(c.leaf, mine).masters
 		l.By = append(l.By, c.cfg.set(userPercent), c.cfg.set(userFactor))
 	case heddle.GateClosed:
 		l.Note = "There is room for this one now, which is noticed when an application of the queue arrives or ends, or a node does."

@@ -423,13 +423,18 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 		return
 	}
 	limit := s.mastersLimit(v, c)
-	mine := s.less(s.userMastersLimit(v, id), limit)
+	s.countInactive(v, id)
+	usual := s.userMastersLimit(c, 1, limit)
 	edge := s.behindLimit(v, c)
 	var before *ahead // computed only when needed
 	kept := l.waiting[:0]
 	for _, app := range l.waiting {
 		st := &s.apps[app]
 		u := s.userAt(l, st.user)
+		mine := usual
+		if w := s.weight(c, v.App(app).User().ID()); w != 1 {
+			mine = s.userMastersLimit(c, w, limit)
+		}
 		first := c.active < 1 || s.compare(&l.masters, &heddle.Resource{}) <= 0
 		fits := v.Fits(st.master.Plus(l.masters), limit) && v.Fits(st.master.Plus(u.masters), mine)
 		if fits && !first && !v.Fits(st.master.Plus(l.masters), edge) {
@@ -514,18 +519,13 @@ func (c *queue) mastersShare(option float64) float32 {
 	return max(float32(c.cfg.MaxAMShare), float32(option))
 }
 
-// userMastersLimit returns how much one user's masters may hold.
-func (s *Scheduler) userMastersLimit(v policy.View, id heddle.QueueID) heddle.Resource {
-	s.countInactive(v, id)
-	return s.userMastersPart(&s.queues[id])
-}
-
-// userMastersPart is userMastersLimit with inactive users as last counted.
-func (s *Scheduler) userMastersPart(c *queue) heddle.Resource {
+// userMastersLimit returns how much the masters of one user of a weight may hold, given the limit on all masters. As in
+// Hadoop, the weight gives no user more than one who is alone has.
+func (s *Scheduler) userMastersLimit(c *queue, weight float64, limit heddle.Resource) heddle.Resource {
 	share := c.mastersShare(s.masters.Share)
 	if c.cfg.UserLimitFactor != -1 {
 		part := max(float32(c.cfg.MinimumUserLimit), 1/float32(max(c.leaf.asking+c.leaf.inactive, 1)))
-		share = share * part * float32(c.cfg.UserLimitFactor)
+		share = share * min(part*float32(weight), 1) * float32(c.cfg.UserLimitFactor)
 	}
-	return s.timesUp(c.min, float64(share))
+	return s.less(s.timesUp(c.min, float64(share)), limit)
 }
