@@ -115,6 +115,38 @@ func TestLargeMastersLetSmallOnesPass(t *testing.T) {
 	}
 }
 
+// Sixteen masters that fitted when they were asked for, but no longer do because the queue's fair share has become
+// smaller, keep no smaller one behind them waiting.
+func TestMastersThatNoLongerFitLetSmallOnesPass(t *testing.T) {
+	s, err := maker(func(c *fair.Config) { c.Queues[1].Weight, c.Queues[2].MaxApps = 1, 0 })(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := sched.New(put(s))
+	core.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
+	const large = 16
+	for id := range heddle.AppID(large + 1) {
+		size := heddle.Of(6144, 1000)
+		if id == large {
+			size = heddle.Of(1024, 1000)
+		}
+		core.Step(0, heddle.Submit{App: id, Queue: 2, Master: size}) // 8 of 16 GiB are for masters
+	}
+	core.Step(heddle.Time(heddle.Second), heddle.Submit{App: large + 1, Queue: 1, Master: heddle.Of(1024, 1000)}) // now 4 of 8
+	var began []heddle.AppID
+	for at := heddle.Time(2 * heddle.Second); at < heddle.Time(6*heddle.Second); at = at.Plus(heddle.Second) {
+		for _, d := range core.Step(at, heddle.Heartbeat{Node: 0}) {
+			if l, ok := d.(*heddle.Launch); ok {
+				began = append(began, l.App)
+			}
+		}
+	}
+	slices.Sort(began)
+	if !slices.Equal(began, []heddle.AppID{large, large + 1}) {
+		t.Errorf("masters of %v begin, want those of %d and %d", began, large, large+1)
+	}
+}
+
 // As in Hadoop, a running application is not moved to a queue in which it could not run because the queue has as many
 // as it may, or would exceed its maximum. Queues above both do not count, and an application that waits to run may
 // always move.

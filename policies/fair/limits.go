@@ -104,25 +104,30 @@ func (s *Scheduler) openMasters(v policy.View, id heddle.QueueID) {
 	s.openOf(v, line[:min(window, len(line))])
 }
 
-// openOf lets the applications of a line ask whose masters fit, until as many ask as may.
+// openOf lets the applications of a line ask whose masters fit, until as many ask as may. One whose master no longer
+// fits may still ask, but takes nobody's place.
 func (s *Scheduler) openOf(v policy.View, line []heddle.AppID) {
 	asking := 0
 	for _, app := range line {
-		if a := v.App(app); a != nil && !s.apps[app].open {
-			for _, k := range a.Asks() {
-				if k.Kind() == heddle.AM && s.mastersFit(v, a.Queue(), k.Size()) {
-					s.apps[app].open = true
-					s.woken = append(s.woken, app)
-				}
-			}
+		if !s.masterFits(v, app) {
+			continue
 		}
-		if s.apps[app].open {
-			asking++
+		if st := &s.apps[app]; !st.open {
+			st.open = true
+			s.woken = append(s.woken, app)
 		}
-		if asking == window {
+		if asking++; asking == window {
 			return
 		}
 	}
+}
+
+// masterFits reports whether the masters' share has room for the master that an application waits for.
+func (s *Scheduler) masterFits(v policy.View, id heddle.AppID) bool {
+	a := v.App(id)
+	return a != nil && slices.ContainsFunc(a.Asks(), func(k *policy.Ask) bool {
+		return k.Kind() == heddle.AM && s.mastersFit(v, a.Queue(), k.Size())
+	})
 }
 
 // Woken implements [policy.Waker].
