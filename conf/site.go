@@ -97,8 +97,8 @@ func (ps *properties) nodeAmount(resource, in string) int64 {
 	}
 	if m := amount.FindStringSubmatch(v); m != nil {
 		n, err := strconv.ParseInt(m[1], 10, 64)
-		if n, ok := unit.Convert(n, m[2], in); ok && err == nil {
-			return n
+		if converted, ok := unit.Convert(n, m[2], in); ok && err == nil {
+			return converted
 		}
 	}
 	ps.log.note(Remark, p.file, p.line, p.name, "%q is not an amount; expected a whole number, which may have a unit such as G", v)

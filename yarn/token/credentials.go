@@ -143,10 +143,9 @@ func countProtobuf(body []byte) (tokens, secrets int) {
 			break
 		}
 		body = body[n+size:]
-		switch number {
-		case token:
+		if number == token {
 			tokens++
-		case secret:
+		} else if number == secret {
 			secrets++
 		}
 	}
