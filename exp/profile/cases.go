@@ -1,8 +1,10 @@
 package profile
 
 import (
+	"compress/gzip"
 	"embed"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -118,7 +120,7 @@ func Names() []string {
 	return names
 }
 
-//go:embed swim/*.tsv
+//go:embed swim/*.tsv.gz
 var swim embed.FS
 
 // heldOut is the trace that was not used to choose any option of the profile.
@@ -129,7 +131,7 @@ func facebook(trace string, nodes int, load float64) Case {
 	return Case{
 		Name: fmt.Sprintf("%s, %d nodes, load %g", trace, nodes, load), From: "SWIM", HeldOut: trace == heldOut, Load: load,
 		read: func() (*work, error) {
-			text, err := swim.ReadFile("swim/" + trace + ".tsv")
+			text, err := readTrace(trace)
 			if err != nil {
 				return nil, err
 			}
@@ -140,6 +142,19 @@ func facebook(trace string, nodes int, load float64) Case {
 			}, nil
 		},
 	}
+}
+
+// readTrace returns the lines of a trace in swim.
+func readTrace(name string) ([]byte, error) {
+	file, err := swim.Open("swim/" + name + ".tsv.gz")
+	if err != nil {
+		return nil, err
+	}
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(text)
 }
 
 // fromText returns a function that reads the work of a scenario.
