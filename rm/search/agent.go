@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 
 	"heddle"
@@ -190,8 +191,10 @@ func (m *model) agents() {
 			if p.Agent.Can.Has(heddle.Bounds) && c.Bound != a.bound[id] {
 				s.fail("agent", "%s is to be bounded to %d, and is to %d", id, c.Bound, a.bound[id])
 			}
-			if w := a.weight[id]; c.Weight > 0 && c.Weight != 1000 && w != c.Weight && p.Agent.Can.Has(heddle.Weighs) {
-				s.fail("agent", "%s has the weight %d and not %d", id, w, c.Weight)
+			const plain = 1000 // of a container of one vcore, which an agent is not told
+			weight := cmp.Or(c.Weight, max(c.Size[heddle.CPU], c.Limit[heddle.CPU]))
+			if w := cmp.Or(a.weight[id], plain); w != weight && p.Agent.Can.Has(heddle.Weighs) {
+				s.fail("agent", "%s has the weight %d and not %d", id, w, weight)
 			}
 		}
 	}

@@ -26,7 +26,8 @@ type job struct {
 	maps      int
 	reduces   int
 	executors int
-	size      int64
+	size      int64       // of its tasks, in MiB
+	vcores    int64       // of its tasks, in thousandths
 	took      heddle.Span // run time of a Spark job, from its first executor on
 }
 
@@ -37,6 +38,7 @@ func comparePlaces(a, b place) int {
 // newJob creates a job.
 func (s *sim) newJob(d *dice) *job {
 	j := &job{n: len(s.jobs), kind: pick(d, "MAPREDUCE", "MAPREDUCE", "SPARK"), queue: pick(d, "default", "default", "a", "b", "new"), size: pick[int64](d, 512, gib, 2*gib)}
+	j.vcores = pick[int64](mix(s.seed, 24, uint64(j.n)), 1000, 1000, 2000)
 	if j.kind == "SPARK" {
 		j.executors, j.took = 1+d.n(6), d.span(20*heddle.Second, 120*heddle.Second)
 	} else {

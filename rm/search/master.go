@@ -266,7 +266,7 @@ func (m *master) table(s *sim) []rm.Request {
 			continue
 		}
 		m.rows[k] = want[k]
-		out = append(out, rm.Request{Priority: k.priority, Place: k.name, Size: heddle.Of(m.job.size, 1000), Count: want[k]})
+		out = append(out, rm.Request{Priority: k.priority, Place: k.name, Size: heddle.Of(m.job.size, m.job.vcores), Count: want[k]})
 	}
 	m.fresh = false
 	return out
