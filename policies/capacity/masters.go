@@ -12,7 +12,7 @@ import (
 
 // A leaf records which applications of a leaf queue may run. The others are accepted and wait without a master.
 type leaf struct {
-	waiting []heddle.AppID // in the order in which they are let in: see before
+	waiting []heddle.AppID  // in the order in which they are let in: see before
 	masters heddle.Resource // of activated applications, started or not
 	users   []user          // by [policy.User.Nth]
 

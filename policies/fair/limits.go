@@ -154,12 +154,12 @@ func (s *Scheduler) Hears() policy.News {
 
 // Hear implements [policy.Listener].
 func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
-	switch e.What { // demand and shares do not depend on reservations
-	case policy.Reserved:
-		s.hold(e.Container, 1)
-		return
-	case policy.Unreserved:
-		s.hold(e.Container, -1)
+	if e.What == policy.Reserved || e.What == policy.Unreserved { // demand and shares do not depend on reservations
+		by := 1
+		if e.What == policy.Unreserved {
+			by = -1
+		}
+		s.hold(e.Container, by)
 		return
 	}
 	s.dirty = true

@@ -143,10 +143,12 @@ func countProtobuf(body []byte) (tokens, secrets int) {
 			break
 		}
 		body = body[n+size:]
-		if number == token {
+		switch number {
+		case token:
 			tokens++
-		} else if number == secret {
+		case secret:
 			secrets++
+		default: // decoding keeps it as it is
 		}
 	}
 	return tokens, secrets
