@@ -51,17 +51,17 @@ func NewApp(dirs []string, user string, id ids.App) *App {
 
 // Outputs returns what the maps of a MapReduce job have written and not yet removed, by attempt: at most this many
 // outputs, always the first, and only those that it gets to before a deadline. A file that it has returned before is read
-// again only if its time or size has changed, so that in the same time the next call gets further. The error says what could not be read; the result has
-// everything that the error does not name.
+// again only if its time or size has changed, so that in the same time the next call gets further. The error says what
+// could not be read; the result has everything that the error does not name.
 func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	seen := map[string]output{}
 	var wrong problems
-	a.each(&wrong, until, func(root place, list []string) (more bool) {
+	a.each(&wrong, until, func(root *os.Root, list []string) (more bool) {
 		for _, name := range list {
 			if _, twice := seen[name]; twice || !a.isMap(name) {
 				continue
 			}
-			if late(&wrong, until, root.Name()) {
+			if late(&wrong, until, pathOf(root)) {
 				return false
 			}
 			o, err := a.output(root, name)
@@ -70,7 +70,7 @@ func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 				continue
 			}
 			if len(seen) == most {
-				wrong.put(fmt.Errorf("%s has more outputs than the %d that are kept of %s", root.Name(), most, a.id))
+				wrong.put(fmt.Errorf("%s has more outputs than the %d that are kept of %s", pathOf(root), most, a.id))
 				return false
 			}
 			seen[name] = o
@@ -87,13 +87,13 @@ func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 }
 
 // output reads one output, or returns it from the cache.
-func (a *App) output(root place, name string) (output, error) {
+func (a *App) output(root *os.Root, name string) (output, error) {
 	file := name + "/file.out.index"
 	info, err := root.Stat(file)
 	if err != nil {
 		return output{}, at(root, err)
 	}
-	o := output{dir: root.Name(), time: info.ModTime(), size: info.Size()}
+	o := output{dir: pathOf(root), time: info.ModTime(), size: info.Size()}
 	if old, ok := a.seen[name]; ok && old.dir == o.dir && old.size == o.size && old.time.Equal(o.time) {
 		return old, nil
 	}
@@ -103,7 +103,7 @@ func (a *App) output(root place, name string) (output, error) {
 	}
 	bytes, err := ParseIndex(data)
 	if err != nil {
-		return output{}, fmt.Errorf("%s/%s: %w", root.Name(), file, err)
+		return output{}, fmt.Errorf("%s/%s: %w", pathOf(root), file, err)
 	}
 	o.said = Output{Attempt: name, Bytes: bytes}
 	return o, nil
@@ -121,7 +121,7 @@ func (a *App) isMap(name string) bool {
 
 // each visits the output folder in each local directory that has one, with the names in it, until a deadline or until a
 // visit wants no more.
-func (a *App) each(wrong *problems, until time.Time, visit func(root place, list []string) (more bool)) {
+func (a *App) each(wrong *problems, until time.Time, visit func(root *os.Root, list []string) (more bool)) {
 	for _, dir := range a.dirs {
 		if late(wrong, until, dir) {
 			return
@@ -131,7 +131,7 @@ func (a *App) each(wrong *problems, until time.Time, visit func(root place, list
 			wrong.put(err)
 			continue
 		}
-		root, err := place{local}.open(path.Join(a.folder, "output"))
+		root, err := below(local, path.Join(a.folder, "output"))
 		_ = local.Close() // it was only read
 		if err != nil {
 			wrong.add(err)

@@ -15,21 +15,17 @@ import (
 	"syscall"
 )
 
-// A place is an open folder.
-type place struct{ *os.Root }
-
-// open opens a folder below another one.
-func (p place) open(name string) (place, error) {
-	root, err := p.OpenRoot(name + "/.") // without the dot, opening a pipe of that name would wait for its writer
-	return place{root}, err
+// below opens a folder below another one.
+func below(root *os.Root, name string) (*os.Root, error) {
+	return root.OpenRoot(name + "/.") // without the dot, opening a pipe of that name would wait for its writer
 }
 
-// Name returns the path of the folder.
-func (p place) Name() string { return filepath.Clean(p.Root.Name()) }
+// pathOf returns the path of a folder.
+func pathOf(root *os.Root) string { return filepath.Clean(root.Name()) }
 
 // load returns the content of a regular file of at most this many bytes.
-func load(root place, name string, most int64) ([]byte, error) {
-	where := func() string { return root.Name() + "/" + name }
+func load(root *os.Root, name string, most int64) ([]byte, error) {
+	where := func() string { return pathOf(root) + "/" + name }
 	regular := func(info fs.FileInfo) error {
 		switch {
 		case !info.Mode().IsRegular():
@@ -67,7 +63,7 @@ func load(root place, name string, most int64) ([]byte, error) {
 }
 
 // names returns the names in a folder, unordered and up to a maximum number.
-func names(root place, most int) ([]string, error) {
+func names(root *os.Root, most int) ([]string, error) {
 	f, err := root.Open(".")
 	if err != nil {
 		return nil, at(root, err)
@@ -78,10 +74,10 @@ func names(root place, most int) ([]string, error) {
 		return nil, err
 	}
 	if len(list) == most {
-		return list, fmt.Errorf("%s has at least %d names; no more are read", root.Name(), most)
+		return list, fmt.Errorf("%s has at least %d names; no more are read", pathOf(root), most)
 	}
 	return list, nil
 }
 
 // at adds the folder to an error. A root's error has only the path below it.
-func at(root place, err error) error { return fmt.Errorf("in %s: %w", root.Name(), err) }
+func at(root *os.Root, err error) error { return fmt.Errorf("in %s: %w", pathOf(root), err) }

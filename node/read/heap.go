@@ -69,9 +69,9 @@ func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
 		return Heap{}, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	folder, err := place{root}.open("tmp")
+	folder, err := below(root, "tmp")
 	if err != nil {
-		return Heap{}, at(place{root}, err)
+		return Heap{}, at(root, err)
 	}
 	defer func() { _ = folder.Close() }()
 	list, err := h.list(folder, until)
@@ -93,7 +93,7 @@ func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
 		}
 		said, err := ParsePerf(data)
 		if err != nil {
-			return Heap{}, fmt.Errorf("%s/%s: %w", folder.Name(), file, err)
+			return Heap{}, fmt.Errorf("%s/%s: %w", pathOf(folder), file, err)
 		}
 		return said, nil
 	}
@@ -101,18 +101,18 @@ func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
 		return Heap{}, list.err
 	}
 	return Heap{}, fmt.Errorf("no hsperfdata_*/%d of user %d in %s: it is not a Java process, or runs with "+
-		"-XX:-UsePerfData or -XX:+PerfDisableSharedMem: %w", inside, uid, folder.Name(), fs.ErrNotExist)
+		"-XX:-UsePerfData or -XX:+PerfDisableSharedMem: %w", inside, uid, pathOf(folder), fs.ErrNotExist)
 }
 
 // list returns the content of a folder /tmp, and reads it if that has not been done.
-func (h *Heaps) list(root place, until time.Time) (*tmp, error) {
+func (h *Heaps) list(root *os.Root, until time.Time) (*tmp, error) {
 	info, err := root.Stat(".")
 	if err != nil {
 		return nil, at(root, err)
 	}
 	is, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return nil, fmt.Errorf("%s has no numeric value", root.Name())
+		return nil, fmt.Errorf("%s has no numeric value", pathOf(root))
 	}
 	key := inode{is.Dev, is.Ino}
 	t := h.tmps[key]
@@ -125,7 +125,7 @@ func (h *Heaps) list(root place, until time.Time) (*tmp, error) {
 }
 
 // fill reads the content of a folder /tmp.
-func (h *Heaps) fill(t *tmp, root place, until time.Time) error {
+func (h *Heaps) fill(t *tmp, root *os.Root, until time.Time) error {
 	f, err := root.Open(".")
 	if err != nil {
 		return at(root, err)
@@ -135,9 +135,9 @@ func (h *Heaps) fill(t *tmp, root place, until time.Time) error {
 	for looked := 0; ; {
 		switch {
 		case looked >= maxTmp:
-			return fmt.Errorf("%s has at least %d names; no more are read", root.Name(), maxTmp)
+			return fmt.Errorf("%s has at least %d names; no more are read", pathOf(root), maxTmp)
 		case time.Now().After(until):
-			return fmt.Errorf("%s has too many names to read in the time available", root.Name())
+			return fmt.Errorf("%s has too many names to read in the time available", pathOf(root))
 		}
 		list, err := f.Readdirnames(tmpBatch)
 		if errors.Is(err, io.EOF) {
@@ -160,14 +160,14 @@ func (h *Heaps) fill(t *tmp, root place, until time.Time) error {
 		}
 	}
 	if full {
-		return fmt.Errorf("%s has too many hsperfdata_* folders: at most %d of a user and %d in all are read", root.Name(), maxOwned, maxFolders)
+		return fmt.Errorf("%s has too many hsperfdata_* folders: at most %d of a user and %d in all are read", pathOf(root), maxOwned, maxFolders)
 	}
 	return nil
 }
 
 // perfOwner returns the owner of a folder of hsperfdata files; ok is false if it is no such folder. Java processes do not
 // follow a link.
-func perfOwner(root place, name string) (uid uint32, ok bool) {
+func perfOwner(root *os.Root, name string) (uid uint32, ok bool) {
 	if !strings.HasPrefix(name, perfFolder) {
 		return 0, false
 	}
