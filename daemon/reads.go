@@ -62,7 +62,6 @@ type question struct {
 	ask    func(rm.Reports) any
 	answer any
 	of     []string // callers in whose places it waits
-	over   bool     // it is answered, or nobody waits for the answer
 	n      int      // of calls that wait for the answer
 	done   chan struct{}
 }
@@ -259,14 +258,13 @@ func (r *RM) answerOne() {
 			d.mu.Unlock()
 			return
 		}
-		over, left := q.over, q.n == 0
-		if q.over = true; !over {
-			delete(d.asked, q.key)
-		}
-		d.mu.Unlock()
-		if over {
+		if d.asked[q.key] != q { // it was taken in another caller's place
+			d.mu.Unlock()
 			continue
 		}
+		delete(d.asked, q.key)
+		left := q.n == 0
+		d.mu.Unlock()
 		if left {
 			d.dropped.Add(1)
 			continue
