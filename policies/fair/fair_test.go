@@ -85,32 +85,44 @@ func TestQueuesAreSortedByPath(t *testing.T) {
 	}
 }
 
-// Masters that are larger than the queue's share for masters wait, however many they are. A smaller one behind them
-// goes on.
-func TestLargeMastersLetSmallOnesPass(t *testing.T) {
-	s, err := maker(func(c *fair.Config) { c.Queues[2].MaxAMShare, c.Queues[2].MaxApps = 0.25, 0 })(policytest.Args(""))
+// crowded returns a core with a node of 16 GiB and a changed configuration, in whose queue 2 so many masters of 6 GiB wait,
+// and a small one behind them.
+func crowded(t *testing.T, large heddle.AppID, change func(*fair.Config)) *sched.Core {
+	t.Helper()
+	s, err := maker(change)(policytest.Args(""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	core := sched.New(put(s))
 	core.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
-	const large = 40
-	for id := range heddle.AppID(large + 1) {
+	for id := range large + 1 {
 		size := heddle.Of(6144, 1000)
 		if id == large {
 			size = heddle.Of(1024, 1000)
 		}
 		core.Step(0, heddle.Submit{App: id, Queue: 2, Master: size})
 	}
-	var began []heddle.AppID
-	for at := heddle.Time(0); at < heddle.Time(5*heddle.Second); at = at.Plus(heddle.Second) {
+	return core
+}
+
+// launched returns whose masters begin while the node reports once a second.
+func launched(core *sched.Core, from, to heddle.Time) (began []heddle.AppID) {
+	for at := from; at < to; at = at.Plus(heddle.Second) {
 		for _, d := range core.Step(at, heddle.Heartbeat{Node: 0}) {
 			if l, ok := d.(*heddle.Launch); ok {
 				began = append(began, l.App)
 			}
 		}
 	}
-	if !slices.Equal(began, []heddle.AppID{large}) {
+	return began
+}
+
+// Masters that are larger than the queue's share for masters wait, however many they are. A smaller one behind them
+// goes on.
+func TestLargeMastersLetSmallOnesPass(t *testing.T) {
+	const large = 40
+	core := crowded(t, large, func(c *fair.Config) { c.Queues[2].MaxAMShare, c.Queues[2].MaxApps = 0.25, 0 })
+	if began := launched(core, 0, heddle.Time(5*heddle.Second)); !slices.Equal(began, []heddle.AppID{large}) {
 		t.Errorf("masters of %v begin, want that of %d alone", began, large)
 	}
 }
@@ -118,29 +130,10 @@ func TestLargeMastersLetSmallOnesPass(t *testing.T) {
 // Sixteen masters that fitted when they were asked for, but no longer do because the queue's fair share has become
 // smaller, keep no smaller one behind them waiting.
 func TestMastersThatNoLongerFitLetSmallOnesPass(t *testing.T) {
-	s, err := maker(func(c *fair.Config) { c.Queues[1].Weight, c.Queues[2].MaxApps = 1, 0 })(policytest.Args(""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	core := sched.New(put(s))
-	core.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
 	const large = 16
-	for id := range heddle.AppID(large + 1) {
-		size := heddle.Of(6144, 1000)
-		if id == large {
-			size = heddle.Of(1024, 1000)
-		}
-		core.Step(0, heddle.Submit{App: id, Queue: 2, Master: size}) // 8 of 16 GiB are for masters
-	}
+	core := crowded(t, large, func(c *fair.Config) { c.Queues[1].Weight, c.Queues[2].MaxApps = 1, 0 })            // 8 of 16 GiB are for masters
 	core.Step(heddle.Time(heddle.Second), heddle.Submit{App: large + 1, Queue: 1, Master: heddle.Of(1024, 1000)}) // now 4 of 8
-	var began []heddle.AppID
-	for at := heddle.Time(2 * heddle.Second); at < heddle.Time(6*heddle.Second); at = at.Plus(heddle.Second) {
-		for _, d := range core.Step(at, heddle.Heartbeat{Node: 0}) {
-			if l, ok := d.(*heddle.Launch); ok {
-				began = append(began, l.App)
-			}
-		}
-	}
+	began := launched(core, heddle.Time(2*heddle.Second), heddle.Time(6*heddle.Second))
 	slices.Sort(began)
 	if !slices.Equal(began, []heddle.AppID{large, large + 1}) {
 		t.Errorf("masters of %v begin, want those of %d and %d", began, large, large+1)

@@ -74,17 +74,14 @@ func attacks() []attack {
 			return idle(ctx, at, eve, 100, append(hello("eve", clientProtocol), 0, 0xff, 0xff, 0xff, 1))
 		}},
 		{"900 connections that idle after 60 KiB", func(ctx context.Context, at *target) tally {
-			b := append(call(1, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}), make([]byte, 60<<10)...)
-			binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+			b := padded(call(1, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}), 60<<10)
 			return idle(ctx, at, eve, 900, append(hello("eve", clientProtocol), b...))
 		}},
 		{"large frames, all but the last byte", func(ctx context.Context, at *target) tally {
 			return frames(ctx, at, call(1, clientProtocol, "submitApplication", submission(emptyMessages(rm.MaxContext))))
 		}},
 		{"large frames with little in them", func(ctx context.Context, at *target) tally {
-			b := append(call(1, clientProtocol, "submitApplication", submission(nil)), make([]byte, 15<<20)...)
-			binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-			return frames(ctx, at, b)
+			return frames(ctx, at, padded(call(1, clientProtocol, "submitApplication", submission(nil)), 15<<20))
 		}},
 		{"allocate with a million rows", rows},
 		{"slow requests over HTTP", slowHTTP},

@@ -66,6 +66,12 @@ func frame(id int32, messages ...proto.Message) []byte {
 		}
 		b = append(binary.AppendUvarint(b, uint64(len(body))), body...)
 	}
+	return padded(b, 0)
+}
+
+// padded returns a frame with so many more bytes, which mean nothing.
+func padded(b []byte, bytes int) []byte {
+	b = append(b, make([]byte, bytes)...)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
 }
