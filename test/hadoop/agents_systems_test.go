@@ -234,7 +234,7 @@ func TestKillsWhileAReduceIsFrozen(t *testing.T) {
 	t.Cleanup(func() { use(t, context.WithoutCancel(ctx), "capacity", false, nil) })
 	if _, err := testbed.UseRM(ctx, hadoop.Options{
 		RM: hadoop.Heddle, Profile: "ikayak", Binary: binary, Recovery: true, Agents: true,
-		Set: []string{"control=[{ikayak.suspend: {interval: 10, v: 0.25, freeze: true}}]"},
+		Set: []string{"control=[{ikayak.suspend: {interval: 10, v: 0.25, slack: 0.5, freeze: true}}]"},
 	}); err != nil {
 		t.Fatal(err)
 	}
