@@ -73,7 +73,7 @@ func (p *Place) of(k *policy.Ask) *state {
 	}
 	s := &p.asks[k.ID()]
 	if s.app != k.App().ID() || s.priority != k.Priority() {
-		*s = state{app: k.App().ID(), priority: k.Priority(), since: k.App().Submitted()}
+		*s = state{app: k.App().ID(), priority: k.Priority()}
 	}
 	return s
 }
@@ -108,8 +108,8 @@ func (p *Place) allowed(v policy.View, s *state) heddle.Locality {
 	if !byTime && (p.o.NodeFraction < 0 || p.o.RackFraction < 0) {
 		return heddle.OffSwitch
 	}
-	if !s.started {
-		s.started = true
+	if !s.started { // the wait begins with the first node that is offered, as in Hadoop
+		s.started, s.since = true, v.Now()
 		return s.level
 	}
 	if s.level == heddle.OffSwitch {
