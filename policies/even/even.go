@@ -19,7 +19,8 @@ import (
 
 // Options are the options of the placement.
 type Options struct {
-	// Patience is how many seconds an application may be passed over before any node will do.
+	// Patience is how many seconds an application may be passed over before any node will do. From then on, nodes take
+	// as many of its containers as the fullest one that was taken after such a wait.
 	Patience float64 `yaml:"patience"`
 }
 
@@ -32,6 +33,14 @@ type Place struct {
 	refused bool        // an application was refused that may be accepted once its patience is over
 	looked  heddle.Time // when patience was last checked
 	large   []large     // one per size asked for since nodes last changed
+	waited  map[group]int
+}
+
+// group is an application's containers of a kind. Once they have waited for long enough, other nodes are taken to have
+// no room for them: as many as a node then held may run on each.
+type group struct {
+	app  heddle.AppID
+	kind heddle.Kind
 }
 
 // large is the number of nodes that are large enough for a container of a size.
@@ -49,24 +58,34 @@ func New(a policy.Args) (policy.Place, error) {
 	if !(o.Patience > 0) || o.Patience > math.MaxInt32 {
 		return nil, errors.New("even: patience must be above 0 s")
 	}
-	return &Place{o: o, large: make([]large, 0, sizes)}, nil
+	return &Place{o: o, large: make([]large, 0, sizes), waited: map[group]int{}}, nil
 }
 
 // Judge implements [policy.Place]. An application that has reserved the node takes it.
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a, kind := k.App(), k.Kind()
+	of := group{a.ID(), kind}
 	all := a.Running(kind)
-	if all == 0 || n.Running(kind) == 0 || n.BookedFor(k) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
+	if all == 0 && !v.Explaining() {
+		delete(p.waited, of)
+	}
+	if all == 0 || n.Running(kind) == 0 || n.BookedFor(k) {
 		return policy.Yes
 	}
-	here, most := 0, all/max(1, p.largeEnough(v, k.Size()))
+	here, most := 0, max(all/max(1, p.largeEnough(v, k.Size())), p.waited[of])
 	n.Each(func(x *policy.Container) bool {
 		if x.App() == a && x.Kind() == kind {
 			here++
 		}
-		return here <= most
+		return true
 	})
 	if here <= most {
+		return policy.Yes
+	}
+	if v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
+		if !v.Explaining() {
+			p.waited[of] = here
+		}
 		return policy.Yes
 	}
 	p.refused = p.refused || !v.Explaining()
@@ -94,10 +113,18 @@ func (p *Place) largeEnough(v policy.View, size heddle.Resource) (nodes int) {
 }
 
 // Hears implements [policy.Listener].
-func (*Place) Hears() policy.News { return policy.NodesChanged }
+func (*Place) Hears() policy.News { return policy.NodesChanged | policy.AppDone }
 
 // Hear implements [policy.Listener].
-func (p *Place) Hear(policy.View, policy.Effect) { p.large = p.large[:0] }
+func (p *Place) Hear(_ policy.View, e policy.Effect) {
+	if e.App == nil {
+		p.large = p.large[:0]
+		return
+	}
+	for kind := range heddle.Kind(heddle.NumKinds) {
+		delete(p.waited, group{e.App.ID(), kind})
+	}
+}
 
 // Ticks implements [policy.Ticker].
 func (*Place) Ticks() (_, phase heddle.Span) { return every, 0 }
