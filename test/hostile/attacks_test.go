@@ -29,6 +29,7 @@ import (
 const (
 	piled  = "submissions of 4 MiB by made-up users"
 	raised = "a flood of changes of a submission of 4 MiB"
+	killed = "submissions of 4 MiB, each killed at once"
 )
 
 // eve is the address of an attacker that has a single one.
@@ -90,6 +91,7 @@ func attacks() []attack {
 		{"a flood of changes by one user", changes},
 		{raised, raise},
 		{piled, pile},
+		{killed, submitAndKill},
 		{"a flood of changes by 400 made-up users", func(ctx context.Context, at *target) tally {
 			q := &wire.KillApplicationRequest{ApplicationId: &wire.ApplicationId{Id: new(int32(1)), ClusterTimestamp: new(int64(1))}}
 			return together(400, func(i int) tally {
@@ -447,9 +449,9 @@ func rows(ctx context.Context, at *target) (n tally) {
 	_ = c.Call(ctx, "registerApplicationMaster", &wire.RegisterApplicationMasterRequest{}, &wire.RegisterApplicationMasterResponse{}) // it may have registered before
 	var b []byte
 	for i := range 1_000_000 {
-		place := binary.AppendUvarint(nil, uint64(i)|1<<21)
+		place := make([]byte, 5)
 		for j := range place {
-			place[j] = 'a' + place[j]%26
+			place[j], i = 'a'+byte(i%26), i/26
 		}
 		row := append([]byte{0x12, byte(len(place))}, place...) // resource_name
 		b = append(append(b, 0x0a, byte(len(row)+2)), append(row, 0x20, 1)...)
@@ -571,6 +573,41 @@ func pile(ctx context.Context, at *target) (n tally) {
 		_ = c.Close()
 	}
 	return n
+}
+
+// submitAndKill submits waiting applications of the greatest allowed length and kills each, from 20 addresses.
+func submitAndKill(ctx context.Context, at *target) tally {
+	return together(20, func(i int) (n tally) {
+		user := fmt.Sprint("eve", i)
+		names, err := rpc.Dial(ctx, at.Client, clientOptions(user))
+		if err != nil {
+			n.Cut++
+			return n
+		}
+		defer func() { _ = names.Close() }()
+		for ctx.Err() == nil {
+			c, r, err := openAs(ctx, user, fmt.Sprintf("127.0.3.%d", i+1), at.Client, clientProtocol)
+			for cut := n.Cut; err == nil && n.Cut == cut; {
+				p := &wire.GetNewApplicationResponse{}
+				if err = names.Call(ctx, "getNewApplication", &wire.GetNewApplicationRequest{}, p); err != nil {
+					break
+				}
+				id := p.GetApplicationId()
+				b := call(1, clientProtocol, "submitApplication", job(id, waiting(rm.MaxContext-4096)))
+				if _, err = c.Write(append(b, call(2, clientProtocol, "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: id})...)); err == nil {
+					n.read(r, 2)
+				}
+			}
+			if err != nil {
+				n.Cut++
+				pause(ctx)
+			}
+			if c != nil {
+				_ = c.Close()
+			}
+		}
+		return n
+	})
 }
 
 // raise changes the priority of an application of the greatest allowed length, from 20 addresses.

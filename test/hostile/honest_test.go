@@ -141,14 +141,20 @@ func submit(ctx context.Context, conn *rpc.Client, change func(*wire.Application
 	if err := conn.Call(ctx, "getNewApplication", &wire.GetNewApplicationRequest{}, made); err != nil {
 		return nil, err
 	}
+	id := made.GetApplicationId()
+	return id, conn.Call(ctx, "submitApplication", job(id, change), &wire.SubmitApplicationResponse{})
+}
+
+// job makes a submission, which change changes.
+func job(id *wire.ApplicationId, change func(*wire.ApplicationSubmissionContext)) *wire.SubmitApplicationRequest {
 	q := &wire.ApplicationSubmissionContext{
-		ApplicationId: made.GetApplicationId(), ApplicationName: new("job"), ApplicationType: new("MAPREDUCE"), Queue: new("default"),
+		ApplicationId: id, ApplicationName: new("job"), ApplicationType: new("MAPREDUCE"), Queue: new("default"),
 		Resource: hollow.Size(1), AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"true"}},
 	}
 	if change != nil {
 		change(q)
 	}
-	return made.GetApplicationId(), conn.Call(ctx, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: q}, &wire.SubmitApplicationResponse{})
+	return &wire.SubmitApplicationRequest{ApplicationSubmissionContext: q}
 }
 
 // token returns the token of the next master that a node is told to start.
