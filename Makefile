@@ -55,7 +55,7 @@ unit: ## run unit, dialogue and property tests at small size
 
 test: browser ## run all tests on this machine, including those on real Hadoop
 	$(GO) vet ./...
-	$(GO) test ./...
+	$(GO) test -timeout 40m ./...
 	cd bench && $(GO) vet ./compare ./core ./floor ./sim ./internal/... && $(GO) test ./compare ./core ./floor ./sim ./internal/...
 	$(MAKE) --no-print-directory test-hadoop
 
@@ -71,7 +71,7 @@ define on-hadoop
 endef
 
 test-hadoop: ## test on real Hadoop: each MapReduce and Spark job on heddle rm under one profile, faults, and everything else Heddle does; about three quarters of an hour
-	$(call on-hadoop,-hadoop normal -timeout 65m,$(GO) run ./test/hadoop/truth $(GLANCE))
+	$(call on-hadoop,-hadoop normal -timeout 100m,$(GO) run ./test/hadoop/truth $(GLANCE))
 
 test-hadoop-full: ## run all of that under every profile, 100 kills under load, and what truth has not measured yet; some hours
 	$(call on-hadoop,-hadoop full -timeout 5h,$(GO) run ./test/hadoop/truth $(GLANCE) && $(GO) run ./test/hadoop/truth -page docs/truth.md)
@@ -85,11 +85,11 @@ search: ## simulate a whole cluster with fresh seeds for SEARCHTIME=10m, then ru
 	while read -r dir; do $(GO) test "$$dir" -count=1 -rapid.checks $(CHECKS) -timeout 1h || exit 1; done
 
 race: ## run all tests in short mode under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short ./...
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 40m ./...
 
 # The packages that run many goroutines. The scripts of simulations have none and take minutes under the detector.
 race-daemon: ## run the daemon's and the node agent's tests under the race detector (needs a C compiler); about 4 minutes
-	CGO_ENABLED=1 $(GO) test -race -short -skip 'TestScripts/(cluster|conf|csv|exp|input|json|load|profiles|scenario|trace)$$' ./rm ./daemon/... ./node/agent ./yarn/... ./cmd/...
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 40m -skip 'TestScripts/(cluster|conf|csv|exp|input|json|load|profiles|scenario|trace)$$' ./rm ./daemon/... ./node/agent ./yarn/... ./cmd/...
 
 check: ## check formatting, vet, linters, architecture, map order, go.mod
 	@files="$$($(GOFUMPT) -l .)"; [ -z "$$files" ] || { echo "not formatted as gofumpt does:"; echo "$$files"; exit 1; }

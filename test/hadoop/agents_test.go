@@ -46,9 +46,11 @@ func onlyNodes(t *testing.T, nodes int, cores float64) {
 	if cores > 0 {
 		quota = strconv.Itoa(int(cores * 100_000))
 	}
-	if err := os.WriteFile(filepath.Join(cpuGroups, testGroup, "cpu.cfs_quota_us"), []byte(quota), 0o644); err != nil {
+	quotas := filepath.Join(cpuGroups, testGroup, "cpu.cfs_quota_us")
+	if err := os.WriteFile(quotas, []byte(quota), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = os.WriteFile(quotas, []byte("-1"), 0o644) })
 	for n := nodes + 1; n <= testbed.Options().Nodes; n++ {
 		if err := testbed.StopNode(n); err != nil {
 			t.Fatal(err)
@@ -70,6 +72,10 @@ func startAgents(t *testing.T, ctx context.Context, nodes int) {
 // needsGroups skips a test if there are no control groups of version 1, and creates the one for tests.
 func needsGroups(t *testing.T) {
 	t.Helper()
+	left, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup/*", testGroup, "agent*", "container_*"))
+	for _, dir := range left { // of a test that failed
+		_ = os.Remove(dir) // processes may still be in it
+	}
 	groups := filepath.Join(cpuGroups, testGroup)
 	if err := os.MkdirAll(groups, 0o755); err != nil {
 		t.Skipf("this needs control groups of version 1 for processors, and to be root: %v", err)

@@ -14,10 +14,9 @@ import (
 
 // How long a NodeManager may be silent, in milliseconds; YARN's default is ten minutes.
 const (
-	expirySoon  = "10000"
-	expiryLater = "30000" // longer than starting JVMs keep a NodeManager from reporting on a small machine
-	expiryLate  = "60000" // longer than a NodeManager takes to start
-	expiryName  = "yarn.nm.liveness-monitor.expiry-interval-ms"
+	expirySoon = "30000" // longer than starting JVMs keep a NodeManager from reporting on a small machine
+	expiryLate = "60000" // longer than a NodeManager takes to start
+	expiryName = "yarn.nm.liveness-monitor.expiry-interval-ms"
 )
 
 func TestFaults(t *testing.T) {
@@ -28,13 +27,12 @@ func TestFaults(t *testing.T) {
 	}
 	for _, profile := range under {
 		t.Run(profile, func(t *testing.T) {
-			use(t, ctx, profile, true, map[string]string{expiryName: expiryLater})
+			use(t, ctx, profile, true, map[string]string{expiryName: expirySoon})
 			t.Run("applications", func(t *testing.T) {
 				t.Run("master-crash", testMasterCrash)
 				t.Run("kill", testKill)
 			})
 			t.Run("rm-crash", testRMCrash)
-			use(t, ctx, profile, true, map[string]string{expiryName: expirySoon})
 			t.Run("node-crash", testNodeCrash)
 			t.Run("node-silent", testNodeSilent)
 			use(t, ctx, profile, true, map[string]string{expiryName: expiryLate})
@@ -320,7 +318,7 @@ func testNodeRestart(t *testing.T) {
 // testNodeSilent makes a NodeManager stop answering and, after it was declared lost, lets it go on.
 func testNodeSilent(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
-	r, app := waves(t, ctx, "6", "6000")
+	r, app := waves(t, ctx, "6", "16000")
 	n := atWork(t, ctx, app)
 	t.Cleanup(func() { _ = testbed.Thaw(n) }) // if the test ends before it does so
 	if err := testbed.Freeze(n); err != nil {

@@ -33,7 +33,7 @@ func TestHostileMasters(t *testing.T) {
 	}
 	watch(t)
 	within(t, ctx, "", "dress", "control=[witness]")
-	r := must(testbed.StartSleep(ctx, "-m", "2", "-r", "1", "-mt", "120000", "-rt", "1000"))(t)
+	r := must(testbed.StartSleep(ctx, "-m", "2", "-r", "1", "-mt", "300000", "-rt", "1000"))(t) // it is killed at the end
 	honest := must(r.App(ctx))(t)
 	eventually(t, ctx, time.Minute, honest+" known", func() bool { return known(t, ctx, honest).Running == 2 })
 	t.Run("strangers", func(t *testing.T) {

@@ -33,6 +33,9 @@ var (
 // testbed is shared by the tests: starting one takes 20 s, another ResourceManager on it 2 s.
 var testbed *hadoop.Testbed
 
+// program is the heddle program that is tested.
+var program string
+
 // lockWait is how long tests wait for another testbed on this machine.
 const lockWait = 20 * time.Minute
 
@@ -81,6 +84,7 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	program = testbed.Options().Binary
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -120,7 +124,7 @@ func profiles() []string {
 // use replaces the testbed's ResourceManager with one that has no state, with its own profile and properties.
 func use(t *testing.T, ctx context.Context, profile string, recovery bool, site map[string]string) {
 	t.Helper()
-	o := hadoop.Options{RM: *manager, Profile: profile, Binary: testbed.Options().Binary, Recovery: recovery, Site: site}
+	o := hadoop.Options{RM: *manager, Profile: profile, Binary: program, Recovery: recovery, Site: site}
 	if _, err := testbed.UseRM(ctx, o); err != nil {
 		t.Fatalf("%s %s: %v", *manager, profile, err)
 	}
