@@ -141,7 +141,7 @@ func amount(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	}
 	x, unit := float64(n), 0
-	for x >= 1000 {
+	for x >= 999.5 { // which three digits round to 1000
 		x, unit = x/1024, unit+1
 	}
 	return fmt.Sprintf("%.3g %ciB", x, " KMGTPE"[unit])

@@ -134,9 +134,9 @@ func (b *bar) after() string {
 // thousands formats a rate to three digits: 950, 12.3k, 1.24M.
 func thousands(x float64) string {
 	switch {
-	case x >= 1e6:
+	case x >= 999.5e3: // which three digits round to 1000
 		return fmt.Sprintf("%.3gM", x/1e6)
-	case x >= 1e3:
+	case x >= 999.5:
 		return fmt.Sprintf("%.3gk", x/1e3)
 	}
 	return fmt.Sprintf("%.0f", x)

@@ -38,10 +38,11 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 	if stopped && len(c.Seeds()) == 0 {
 		return failure{fmt.Errorf("%s: stopped before anything ran", path)}
 	}
-	if err := a.show(c, f.output.value); err != nil {
-		return err
+	err = out.write(a, c) // first, because what reads our output may leave
+	if shown := a.show(c, f.output.value); err == nil {
+		err = shown
 	}
-	if err := out.write(a, c); err != nil {
+	if err != nil {
 		return err
 	}
 	if stopped && done < e.plan.Runs() {

@@ -122,7 +122,7 @@ and the submissions as their clients sent them. A record that cannot be read is 
 				return failure{err}
 			}
 			if !r.Whole() {
-				a.note("%s is damaged; heddle store check shows where", path)
+				return failure{fmt.Errorf("%s is damaged; heddle store check shows where", path)}
 			}
 			return nil
 		},

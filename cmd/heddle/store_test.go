@@ -70,7 +70,7 @@ func TestStore(t *testing.T) {
 	spoil(t, path, "application_1700000000000_0020")
 	wantSaid(t, exitFailed, []string{"damaged: page ", "its header says page 0", "lost: apps: ", " of 50 were on damaged pages: from application_", "heddle store repair"}, "store", "check", "--data", data)
 	wantSaid(t, exitFailed, []string{"heddle store repair makes a new store"}, "store", "backup", "--data", data, copied+"2")
-	out := wantSaid(t, exitDone, []string{`"key":"application_1700000000000_0001"`, `"lost":"`}, "store", "export", path)
+	out := wantSaid(t, exitFailed, []string{`"key":"application_1700000000000_0001"`, `"lost":"`, "is damaged; heddle store check shows where"}, "store", "export", path)
 	if strings.Contains(out, "Context") {
 		t.Error("submissions are exported")
 	}

@@ -101,12 +101,12 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%g s is %s, want %s", s, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "0.977 KiB", 1 << 20: "1 MiB", 1500 << 20: "1.46 GiB", 1 << 62: "4 EiB"} {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "0.977 KiB", 1 << 20: "1 MiB", 1500 << 20: "1.46 GiB", 1_023_625 << 20: "0.976 TiB", 1 << 62: "4 EiB"} {
 		if got := amount(n); got != want {
 			t.Errorf("%d bytes are %s, want %s", n, got, want)
 		}
 	}
-	for x, want := range map[float64]string{0: "0", 950: "950", 12345: "12.3k", 1.24e6: "1.24M"} {
+	for x, want := range map[float64]string{0: "0", 950: "950", 12345: "12.3k", 999.7: "1k", 999_600: "1M", 1.24e6: "1.24M"} {
 		if got := thousands(x); got != want {
 			t.Errorf("%g is %s, want %s", x, got, want)
 		}
