@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -45,6 +47,12 @@ func TestDeed(t *testing.T) {
 			nil,
 			`RESULT=SUCCESS APPID=application_1_0002 APPATTEMPTID=appattempt_1_0002_000003 CONTAINERID=container_1_0002_03_000004`,
 			`"CONTAINERID":"container_1_0002_03_000004"}`,
+		},
+		{
+			Deed{User: "ann", Operation: OpKill, Target: TargetWeb, App: app},
+			fmt.Errorf("the application: %w", context.Canceled),
+			`level=WARN msg=audit USER=ann OPERATION="Kill Application Request" TARGET=RMWebService RESULT=UNKNOWN DESCRIPTION="the application: context canceled" APPID=application_1_0002`,
+			`"RESULT":"UNKNOWN"`,
 		},
 		{
 			Deed{User: strings.Repeat("é", maxAudited), Operation: OpMove, Target: TargetWeb},

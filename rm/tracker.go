@@ -191,7 +191,7 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 // (yarn.nodemanager.resource.percentage-physical-cpu-limit) relates its vcores to that part without telling anybody:
 // its containers seem to use more than they do.
 func (m *Machine) used(n *node, q *BeatNode) {
-	n.nodeUse, n.contUse = q.OfNode, q.OfAll
+	n.nodeUse, n.contUse = q.OfNode.plausible(), q.OfAll.plausible()
 	used, whole := float64(q.OfAll.CPU), float64(q.OfNode.CPU)
 	if !m.sch.Set.Feeds.Nodes || !n.up || !(used >= 0 && used <= maxProcessors) {
 		return
@@ -212,6 +212,14 @@ func (m *Machine) used(n *node, q *BeatNode) {
 
 // maxProcessors is more than a machine has.
 const maxProcessors = 1 << 20
+
+// plausible returns a measurement without a number of processors that no machine has, or that is none.
+func (u Utilization) plausible() Utilization {
+	if !(math.Abs(float64(u.CPU)) <= maxProcessors) {
+		u.CPU = 0
+	}
+	return u
+}
 
 // tickDue reports whether policies have periodic arithmetic to do while something waits: a quiet core would miss its
 // results, such as room that is no longer held back.

@@ -38,7 +38,11 @@ func TestNodeUsage(t *testing.T) {
 		if got := w.m.core.View().Node(node.nid).CPUUsed(); got != c.heard {
 			t.Errorf("%s, %d processors: a node said %v vcores, and the core knows %d thousandths", c.profile, c.physical, c.said, got)
 		}
-		if node.contUse.CPU != c.said && !math.IsNaN(float64(c.said)) {
+		shown := c.said
+		if !(shown <= maxProcessors) {
+			shown = 0
+		}
+		if node.contUse.CPU != shown {
 			t.Errorf("%s: %v vcores are shown where the node said %v", c.profile, node.contUse.CPU, c.said)
 		}
 	}
@@ -82,6 +86,20 @@ func TestNodeUsageOfOthers(t *testing.T) {
 		if got.CPUUsed() != want || got.CPUOthers() != c.others || got.CPUIdle() != c.idle {
 			t.Errorf("%d processors, %v vcores of containers, %v in use: containers use %d thousandths, want %d; others %d, want %d; %d are idle, want %d",
 				c.physical, c.used, c.whole, got.CPUUsed(), want, got.CPUOthers(), c.others, got.CPUIdle(), c.idle)
+		}
+	}
+}
+
+// What a node measured is shown, but no number of processors that no machine has.
+func TestMeasurementsAreNumbers(t *testing.T) {
+	w := newWorld(t, "heddle", nil)
+	n := w.node("a", 8192, 8)
+	for cpu, want := range map[float32]float32{1.5: 1.5, -1: -1, float32(math.NaN()): 0, float32(math.Inf(-1)): 0, 1e30: 0} {
+		n.used, n.whole = Utilization{Physical: 5, CPU: cpu}, Utilization{Physical: 7, CPU: cpu}
+		n.beat()
+		got := nodesOf(w.m.View())[0]
+		if got.Aggregate != (Utilization{Physical: 5, CPU: want}) || got.Utilization != (Utilization{Physical: 7, CPU: want}) {
+			t.Errorf("%v processors: shown are %+v and %+v", cpu, got.Aggregate, got.Utilization)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"heddle/daemon"
 )
 
 // Each change that is requested over REST leaves one line, done or refused; a request that changes nothing leaves none.
@@ -34,6 +36,7 @@ func TestAudit(t *testing.T) {
 		{"kill by a master's page", "PUT", base + "/state" + as, kill, "same-origin", nil, []string{"OPERATION=\"Kill", "RESULT=FAILURE", "browsers", app}},
 		{"kill of nothing", "PUT", restBase + "/apps/application_1_0001/state" + as, kill, "", nil, []string{"RESULT=FAILURE", "not found", "APPID=application_1_0001"}},
 		{"kill of no id", "PUT", restBase + "/apps/x%0ay/state" + as, kill, "", nil, []string{"RESULT=FAILURE", `Invalid ApplicationId prefix: x\ny`}},
+		{"kill of which the result is unreadable", "PUT", base + "/state" + as, kill, "", func(f *fakeRM, _ *Options) { f.unreadable = daemon.ErrBusy }, []string{ann + "Kill", "RESULT=SUCCESS", app}},
 		{"move", "PUT", base + "/queue" + as, `{"queue":"root.a"}`, "", nil, []string{ann + `Move Application Request" TARGET=RMWebService RESULT=SUCCESS ` + app}},
 		{"move nowhere", "PUT", base + "/queue" + as, `{"queue":"x\ny"}`, "", nil, []string{ann + "Move", "RESULT=FAILURE", `there is no queue x\ny`}},
 		{"priority", "PUT", base + "/priority" + as, `{"priority":3}`, "", nil, []string{ann + `Update Application Priority" TARGET=RMWebService RESULT=SUCCESS ` + app}},

@@ -17,9 +17,13 @@ type Property struct {
 	Source string `json:"resource" xml:"source"` // the file it comes from
 }
 
-// conf answers GET /conf: the settings as JSON or in the form of a configuration file, or a single one with name=.
+// conf answers GET /conf: the settings in the form of a configuration file, or as JSON if Accept names that, as Hadoop
+// does; a single one with name=.
 func (s *site) conf(w http.ResponseWriter, r *http.Request) {
-	kind := negotiate(r.Header.Values("Accept"), true)
+	kind := typeXML
+	if strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "json") {
+		kind = typeJSON
+	}
 	switch format := r.URL.Query().Get("format"); format {
 	case "json":
 		kind = typeJSON

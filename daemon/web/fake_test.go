@@ -31,6 +31,7 @@ type fakeRM struct {
 	health     daemon.Health
 	fails      error // the error of every call
 	denies     bool  // changes are refused
+	unreadable error // what reading an application leads to after a change
 
 	now       int64  // milliseconds since 1970
 	logServer string // where logs of ended attempts are
@@ -77,6 +78,9 @@ func (f *fakeRM) WholeApp(_ context.Context, id ids.App) (rm.AppReport, error) {
 	defer f.mu.Unlock()
 	if f.fails != nil {
 		return rm.AppReport{}, f.fails
+	}
+	if f.unreadable != nil && f.actor != (daemon.Actor{}) {
+		return rm.AppReport{}, f.unreadable
 	}
 	if i := f.at(id); i >= 0 {
 		return f.told(f.apps[i]), nil

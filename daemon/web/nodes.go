@@ -142,9 +142,10 @@ func (sh shaper) row(n *rm.NodeReport) rm.NodeRow {
 	}
 	out := rm.NodeRow{
 		ID: n.ID.String(), Rack: n.Rack, State: n.State, Version: n.Version, Health: n.Health, Reported: n.HealthAt,
-		Total: rm.AmountOf(n.Total, sh.extra...), Measured: measured(n.Utilization), OfTasks: measured(n.Aggregate), Labels: []string{}, Can: []string{},
+		Total: rm.AmountOf(n.Total, sh.extra...), Labels: []string{}, Can: []string{},
 	}
 	if !gone(n.State) {
+		out.Measured, out.OfTasks = measured(n.Utilization), measured(n.Aggregate)
 		out.HTTP, out.Containers, out.Used, out.Can = n.HTTP, n.Containers, rm.AmountOf(n.Used, sh.extra...), n.Can.Names()
 		out.Agent = sh.agent(n.Agent)
 	}

@@ -196,23 +196,26 @@ func TestConf(t *testing.T) {
 		{Key: "yarn.a", Value: "1", Source: "yarn-site.xml"}, {Key: "ssl.keystore.password", Value: "hush"},
 	}})
 	var got struct{ Properties []Property }
-	w := ask(h, "/conf")
+	w := ask(h, "/conf?format=json")
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Properties) != 2 || got.Properties[0].Source != "yarn-site.xml" {
 		t.Errorf("%v: %s", err, w.Body)
 	}
 	var file struct {
 		Properties []Property `xml:"property"`
 	}
-	w = ask(h, "/conf?format=xml")
-	if err := xml.Unmarshal(w.Body.Bytes(), &file); err != nil || len(file.Properties) != 2 || file.Properties[0].Key != "yarn.a" {
-		t.Errorf("%v: %s", err, w.Body)
+	for _, path := range []string{"/conf", "/conf?format=xml"} {
+		file.Properties = nil
+		w = ask(h, path)
+		if err := xml.Unmarshal(w.Body.Bytes(), &file); err != nil || len(file.Properties) != 2 || file.Properties[0].Key != "yarn.a" {
+			t.Errorf("%s: %v: %s", path, err, w.Body)
+		}
 	}
-	for _, query := range []string{"", "?format=xml", "?name=ssl.keystore.password"} {
+	for _, query := range []string{"?format=json", "?format=xml", "?name=ssl.keystore.password"} {
 		if w := ask(h, "/conf"+query); strings.Contains(w.Body.String(), "hush") {
 			t.Errorf("/conf%s tells a secret", query)
 		}
 	}
-	if w := ask(h, "/conf?name=yarn.a"); !strings.Contains(w.Body.String(), `"property"`) || w.Code != 200 {
+	if w := ask(h, "/conf?format=json&name=yarn.a"); !strings.Contains(w.Body.String(), `"property"`) || w.Code != 200 {
 		t.Errorf("one setting: %d %s", w.Code, w.Body)
 	}
 	if w := ask(h, "/conf?name=nosuch"); w.Code != 404 {
@@ -223,7 +226,7 @@ func TestConf(t *testing.T) {
 		"fs.s3a.encryption.key", "fs.s3a.access.key", "fs.s3a.session.token", "ssl.server.keystore.keypassword", "ssl.keystore.pass", "own.thing",
 	} {
 		one := New(Options{RM: demo(), Conf: []Property{{Key: key, Value: "hush"}, {Key: sensitive, Value: "x.y, ^own"}, {Key: "token.master-key-rolling-interval-secs", Value: "9"}}})
-		if w := ask(one, "/conf"); strings.Contains(w.Body.String(), "hush") || !strings.Contains(w.Body.String(), `"9"`) {
+		if w := ask(one, "/conf?format=json"); strings.Contains(w.Body.String(), "hush") || !strings.Contains(w.Body.String(), `"9"`) {
 			t.Errorf("with %s: %s", key, w.Body)
 		}
 	}

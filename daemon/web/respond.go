@@ -219,6 +219,8 @@ var zippers = sync.Pool{New: func() any {
 	return z
 }}
 
+const notAcceptable = "this path serves application/json or application/xml; Accept allows neither"
+
 // write writes an answer as JSON or XML, compressed if the caller accepts that. The answer is built in the turns of
 // reading, which may be nil, so that a slow caller holds nobody up.
 func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.Answer, reading *daemon.Reading) {
@@ -227,7 +229,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	h.Add("Vary", "Accept-Encoding")
 	kind := negotiate(r.Header.Values("Accept"), a.Shape != rest.Ours)
 	if kind == "" && status < http.StatusBadRequest {
-		text := "this path serves application/json or application/xml; Accept allows neither"
+		text := notAcceptable
 		if a.Shape == rest.Ours {
 			text = "this path serves application/json; Accept does not allow it"
 		}
@@ -261,6 +263,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	}
 	if err != nil {
 		s.Log.Debug("answer cut short", "path", r.URL.Path, "error", err)
+		panic(http.ErrAbortHandler) // so that it does not look whole
 	}
 }
 

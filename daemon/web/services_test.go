@@ -80,7 +80,10 @@ func demo() *fakeRM {
 		{ID: node, HTTP: "node1:8042", Rack: "/default-rack", State: "RUNNING", Version: "3.4.2", Can: heddle.Stock, BeatAt: 1700000009000, Agent: &rm.AgentReport{
 			Can: heddle.Weighs, Seen: 1700000008000, Behind: true, Disks: 421, Failed: []rm.AgentFailure{{Container: ids.Container{Attempt: attempt, ID: 4}, Text: "no <i>group"}},
 		}, Utilization: rm.Utilization{Physical: 512, Virtual: 2048, CPU: 0.125}, Total: heddle.Of(4096, 8000), Used: heddle.Of(2048, 2000), Containers: 2},
-		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Can: heddle.Stock, Total: heddle.Of(4096, 8000)},
+		{
+			ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Can: heddle.Stock, Total: heddle.Of(4096, 8000),
+			Utilization: rm.Utilization{Physical: 7777, CPU: 7.5},
+		},
 	}
 	f.whys = map[ids.App]rm.Explanation{id: {
 		App: id, Name: "j", User: "ann", State: rm.AppRunning, Final: rm.Undefined, Queue: "root.default", Refused: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},

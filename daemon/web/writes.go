@@ -30,9 +30,15 @@ func (s *site) change(f changeFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(daemon.WithCaller(r.Context(), addressOf(r).String()), answerTimeout)
 		defer cancel()
+		if negotiate(r.Header.Values("Accept"), true) == "" { // a change whose answer cannot be given is not made
+			http.Error(w, notAcceptable, http.StatusNotAcceptable)
+			return
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		status, a, err := s.asUser(f, r.WithContext(ctx))
-		if err != nil || status != 0 {
+		if done := (unread{}); errors.As(err, &done) {
+			s.audit(r, nil)
+		} else if err != nil || status != 0 {
 			s.audit(r, err)
 		}
 		if err != nil {
@@ -41,6 +47,20 @@ func (s *site) change(f changeFunc) http.Handler {
 		}
 		s.write(w, r, cmp.Or(status, http.StatusOK), a, nil)
 	})
+}
+
+// unread is the error of a change that was made, and whose result could not be read.
+type unread struct{ error }
+
+func (u unread) Unwrap() error { return u.error }
+
+// changed returns an application that was changed.
+func (s *site) changed(r *http.Request, id ids.App) (rm.AppReport, error) {
+	a, err := s.RM.App(r.Context(), id)
+	if err != nil {
+		return a, unread{err}
+	}
+	return a, nil
 }
 
 // operations maps patterns to the names of changes in the log. Patterns that are missing here change nothing yet.
@@ -182,7 +202,7 @@ func (s *site) putState(r *http.Request, who daemon.Actor) (int, rest.Answer, er
 	if err != nil {
 		return 0, rest.Answer{}, refused(err, "kill appid "+a.ID.String(), who)
 	}
-	if a, err = s.RM.App(r.Context(), a.ID); err != nil {
+	if a, err = s.changed(r, a.ID); err != nil {
 		return 0, rest.Answer{}, err
 	}
 	return http.StatusOK, stateAnswer(a), nil
@@ -206,7 +226,7 @@ func (s *site) putQueue(r *http.Request, who daemon.Actor) (int, rest.Answer, er
 	if err := s.RM.Move(r.Context(), who, a.ID, body.Queue); err != nil {
 		return 0, rest.Answer{}, refused(err, "move appid "+a.ID.String(), who)
 	}
-	if a, err = s.RM.App(r.Context(), a.ID); err != nil {
+	if a, err = s.changed(r, a.ID); err != nil {
 		return 0, rest.Answer{}, err
 	}
 	return http.StatusOK, rest.Answer{Root: "appqueue", Shape: rest.Bare, Value: rest.AppQueue{Queue: a.Queue}}, nil
@@ -257,7 +277,7 @@ func (s *site) putTimeout(r *http.Request, who daemon.Actor) (int, rest.Answer, 
 	if err := s.RM.SetLifetime(r.Context(), who, a.ID, until); err != nil {
 		return 0, rest.Answer{}, refused(err, "change timeout of app "+a.ID.String(), who)
 	}
-	if a, err = s.RM.App(r.Context(), a.ID); err != nil {
+	if a, err = s.changed(r, a.ID); err != nil {
 		return 0, rest.Answer{}, err
 	}
 	return http.StatusOK, rest.Answer{Root: "timeout", Value: s.shape.lifetime(a)}, nil

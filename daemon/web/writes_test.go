@@ -37,6 +37,7 @@ func TestChanges(t *testing.T) {
 		{"kill in XML", "PUT", state, "?user.name=ann", `<appstate><state>KILLED</state></appstate>`, http.Header{"Content-Type": {"application/xml"}}, nil, 200, `{"state":"KILLED"}`},
 		{"same state", "PUT", state, "?user.name=ann", `{"state":"RUNNING"}`, nil, nil, 200, `{"state":"RUNNING"}`},
 		{"other state", "PUT", state, "?user.name=ann", `{"state":"FINISHED"}`, nil, nil, 400, "Only 'KILLED' is allowed"},
+		{"unacceptable", "PUT", state, "?user.name=ann", kill, http.Header{"Accept": {"text/plain"}}, nil, 406, "serves application/json or application/xml"},
 		{"no body", "PUT", state, "?user.name=ann", ``, nil, nil, 400, "BadRequestException"},
 		{"text", "PUT", state, "?user.name=ann", kill, http.Header{"Content-Type": {"text/plain"}}, nil, 415, "application/json"},
 		{"nobody", "PUT", state, "", kill, nil, nil, 401, `"exception":"AuthorizationException"`},
