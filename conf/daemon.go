@@ -41,7 +41,7 @@ type Daemon struct {
 	LogServerURL    string
 
 	TopologyScript string            // prints the racks of the hosts it is given; "" for none
-	TopologyTable  map[string]string // rack by host; nil for none
+	TopologyTable  map[string]string // rack by the address or name of a host; nil for none
 
 	// Files is the file system of the cluster, without a NameNode where it is not HDFS.
 	Files FileSystem

@@ -43,7 +43,7 @@ func beside(p *property, path string) string {
 	return filepath.Join(filepath.Dir(p.file), path)
 }
 
-// racks reads a table of racks: a host and its rack a line.
+// racks reads a table of racks: a host, by its address or name, and its rack a line.
 func (l *loader) racks(path string, p *property) map[string]string {
 	data, err := l.open(path)
 	switch {

@@ -32,9 +32,9 @@ type Config struct {
 	Recovery       bool                 // yarn.resourcemanager.recovery.enabled; on by default (YARN: off)
 	ProxyUsers     map[string]ProxyUser // by name
 	Topology       string               // net.topology.script.file.name: a script that prints the rack of each host it is given
-	TopologyTable  map[string]string
-	Watchdog       time.Duration // how long the loop may spend on one thing before the process ends; 0: no limit
-	Nodes          heddle.Caps   // what the site's NodeManagers can do to containers
+	TopologyTable  map[string]string    // net.topology.table.file.name: racks by the addresses or names of hosts
+	Watchdog       time.Duration        // how long the loop may spend on one thing before the process ends; 0: no limit
+	Nodes          heddle.Caps          // what the site's NodeManagers can do to containers
 
 	Memory      Memory
 	CallsPer    int // how many calls of clients and administrators from one address are answered at a time, on each of their ports; half of that for one user; 0 for 16

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,16 +27,17 @@ const (
 	maxRacksKnown = 100_000
 )
 
-// namesOf returns what lists may call a host: its name and its addresses. It runs outside the loop.
+// namesOf returns what lists and topologies may call a host: its addresses, if there are any such, and its name, which
+// is the last. It runs outside the loop.
 func (r *RM) namesOf(ctx context.Context, host string) []string {
-	if r.cfg.IncludeFile == "" && r.cfg.ExcludeFile == "" {
+	if r.cfg.IncludeFile == "" && r.cfg.ExcludeFile == "" && r.cfg.Topology == "" && len(r.cfg.TopologyTable) == 0 {
 		return []string{host}
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	addresses, err := r.lookup(ctx, host)
 	if err != nil {
-		r.log.Warn("the address of a NodeManager's host is not known; host lists are searched only for its name", "host", host, "error", err)
+		r.log.Warn("the address of a NodeManager's host is not known; host lists and topologies can go only by its name", "host", host, "error", err)
 	}
 	return append(addresses, host)
 }
@@ -82,24 +85,41 @@ func readHostFile(path string) (map[string]bool, error) {
 	return out, nil
 }
 
-// A rackCache remembers the script's answers, by host.
+// A rackCache remembers the script's answers, by what it was asked for.
 type rackCache struct {
 	mu   sync.Mutex
 	rack map[string]string
 	runs chan struct{} // a slot for each running script
 }
 
-// rackOf returns a host's rack: from the table, else from the script, else the default; "" if the script was to print
-// it and did not. It runs outside the loop because a script may take its time.
-func (r *RM) rackOf(ctx context.Context, host string) string {
-	if rack, ok := r.cfg.TopologyTable[host]; ok {
-		return rack
+// topologyName returns what YARN's topologies call a host that has these names: the first IPv4 address, or the name of
+// the host, which is the last, if there is none.
+func topologyName(names []string) string {
+	i := slices.IndexFunc(names, func(name string) bool {
+		a, err := netip.ParseAddr(name)
+		return err == nil && a.Is4()
+	})
+	if i < 0 {
+		i = len(names) - 1
+	}
+	return names[i]
+}
+
+// rackOf returns the rack of a host with these names (see namesOf): from the table, else from the script, else the
+// default; "" if the script was to print it and did not. Tables may also have the host's name, which YARN does not look
+// for. It runs outside the loop because a script may take its time.
+func (r *RM) rackOf(ctx context.Context, names []string) string {
+	host, asked := names[len(names)-1], topologyName(names)
+	for _, name := range []string{asked, host} {
+		if rack, ok := r.cfg.TopologyTable[name]; ok {
+			return rack
+		}
 	}
 	if r.cfg.Topology == "" {
 		return defaultRack
 	}
 	r.known.mu.Lock()
-	rack, ok := r.known.rack[host]
+	rack, ok := r.known.rack[asked]
 	r.known.mu.Unlock()
 	if ok {
 		return rack
@@ -114,19 +134,19 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, r.cfg.Topology, host)
+	cmd := exec.CommandContext(ctx, r.cfg.Topology, asked)
 	cmd.WaitDelay = time.Second // a process it started may hold its output open
 	out, err := cmd.Output()
 	<-r.known.runs
 	rack = strings.TrimSpace(string(out))
 	if err != nil || !strings.HasPrefix(rack, "/") || strings.ContainsAny(rack, " \n\t") {
-		r.log.Warn("the topology script returned no rack", "script", r.cfg.Topology, "host", host, "answer", rack, "error", err)
+		r.log.Warn("the topology script returned no rack", "script", r.cfg.Topology, "host", host, "asked", asked, "answer", rack, "error", err)
 		return ""
 	}
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
 	if len(r.known.rack) < maxRacksKnown {
-		r.known.rack[host] = rack
+		r.known.rack[asked] = rack
 	}
 	return rack
 }

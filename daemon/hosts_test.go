@@ -175,7 +175,7 @@ echo "/rack of $1" | tr -d ' '
 			want = ""
 		}
 		all.Go(func() {
-			if got := r.rackOf(t.Context(), host); got != want {
+			if got := r.rackOf(t.Context(), []string{host}); got != want {
 				t.Errorf("%s is in %q, want %q", host, got, want)
 			}
 		})
@@ -189,6 +189,57 @@ echo "/rack of $1" | tr -d ' '
 		b, err := os.ReadFile(f)
 		if n, bad := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || bad != nil || n > scriptsAtOnce {
 			t.Errorf("%s of them ran at once: %v", b, err)
+		}
+	}
+}
+
+// Topologies go by addresses, as with YARN, where MapReduce and Spark find the racks that they ask for. A table may also
+// go by names.
+func TestTopologyByAddress(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "racks")
+	text := "#!/bin/sh\ncase $1 in 10.0.0.1) echo /rack1;; n2) echo /rack2;; *) echo /default-rack;; esac\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	scripted, table := testConfig(), testConfig()
+	scripted.Topology = script
+	table.TopologyTable = map[string]string{"10.0.0.1": "/rack1", "n1": "/rack9", "fd00::1": "/rack9", "10.0.0.9": "/rack9", "n2": "/rack2", "n3": "/rack3"}
+	for name, c := range map[string]struct {
+		config Config
+		third  string // rack of n3, whose address neither knows
+	}{"script": {scripted, defaultRack}, "table": {table, "/rack3"}} {
+		r, err := New(Options{Config: c.config, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.lookup = func(_ context.Context, host string) ([]string, error) {
+			switch host {
+			case "n1":
+				return []string{"fd00::1", "10.0.0.1", "10.0.0.9"}, nil
+			case "n3":
+				return []string{"10.0.0.3"}, nil
+			}
+			return nil, errors.New("no such host")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(ctx) }()
+		racks := map[string]string{"n1": "/rack1", "n2": "/rack2", "n3": c.third}
+		for host := range racks {
+			registers(ctx, t, r, host)
+		}
+		nodes, err := r.Nodes(ctx)
+		if err != nil || len(nodes) != len(racks) {
+			t.Errorf("%s: %d nodes, %v", name, len(nodes), err)
+		}
+		for _, n := range nodes {
+			if n.Rack != racks[n.ID.Host] {
+				t.Errorf("%s: %s is in %s, want %s", name, n.ID.Host, n.Rack, racks[n.ID.Host])
+			}
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	}
 }

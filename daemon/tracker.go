@@ -47,7 +47,8 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 	if from := c.Addr.Addr(); from.IsValid() {
 		msg.From = from.String()
 	}
-	msg.Rack, msg.Names = r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)
+	msg.Names = r.namesOf(ctx, id.Host)
+	msg.Rack = r.rackOf(ctx, msg.Names)
 	a, err := say[*rm.NodeRegistered](WithCaller(ctx, "@"+msg.From), r, joinLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	switch {
 	case err != nil:
