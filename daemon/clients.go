@@ -121,7 +121,7 @@ func (r *RM) Signal(ctx context.Context, who Actor, id ids.Container, command wi
 // RefreshQueues reads the scheduler's configuration again and applies it: queues, limits, profile. Whatever runs stays
 // in the queue of the same path. Whatever waits keeps its place by submission, but not what a policy had learnt about
 // it. Nothing changes if a queue is gone that still has applications, if the largest container shrinks while there are
-// applications, or if the configuration is wrong.
+// applications, if the configuration is wrong, or if it needs a restart.
 func (r *RM) RefreshQueues(ctx context.Context) error {
 	if r.refresh == nil {
 		return rm.Unfit("this ResourceManager was started with a scheduler that cannot change")

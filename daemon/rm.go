@@ -65,7 +65,8 @@ type RM struct {
 	lookup   func(ctx context.Context, host string) (addresses []string, err error)
 }
 
-// A RefreshFunc reads the configuration anew and returns the scheduler it describes. An error changes nothing.
+// A RefreshFunc reads the configuration anew and returns the scheduler it describes. An error, also that a setting has
+// changed that is read only at the start and on which schedulers depend, changes nothing.
 type RefreshFunc func() (*rm.Scheduler, error)
 
 // Options are the parts of a ResourceManager.

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"heddle/conf"
 	"heddle/daemon"
 	learn "heddle/daemon/facts"
+	"heddle/internal/plain"
 	"heddle/rm"
 )
 
@@ -87,6 +89,9 @@ func Load(o Options) (*Daemon, error) {
 	d.Remarks = append(s.remarks(), why...)
 	d.Refresh = func() (*rm.Scheduler, error) {
 		again, err := serving(s.Options)
+		if err == nil {
+			err = again.fits(s)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -94,6 +99,40 @@ func Load(o Options) (*Daemon, error) {
 		return sch, err
 	}
 	return d, nil
+}
+
+// fits returns an error if a setting on which a scheduler depends is not what it was at the start, and all that was told
+// or stored since then depends on it too.
+func (s *source) fits(start *source) error {
+	is, was := s.hadoop.Site, start.hadoop.Site
+	if !slices.Equal(is.Extra, was.Extra) {
+		return changed(s.propertyOf("yarn.resource-types"), strings.Join(was.Extra, ","), strings.Join(is.Extra, ","))
+	}
+	for i, name := range is.Extra {
+		if is.ExtraUnits[i] != was.ExtraUnits[i] {
+			return changed(s.propertyOf("yarn.resource-types."+name+".units"), was.ExtraUnits[i], is.ExtraUnits[i])
+		}
+	}
+	if s.agents() != start.agents() {
+		return changed(s.file.placeOf("listen.agents"), start.file.Listen.Agents, s.file.Listen.Agents)
+	}
+	return nil
+}
+
+// changed returns the error that a setting was changed that is read only at the start.
+func changed(at plain.Place, was, is string) error {
+	return &plain.Fault{Place: at, Err: fmt.Errorf("was %q at the start and is %q now: restart the ResourceManager, or change it back; until then nothing is read again", was, is)}
+}
+
+// propertyOf returns the place of one of Hadoop's properties; it has no file if none sets it.
+func (s *source) propertyOf(name string) plain.Place {
+	at := plain.Place{Key: name}
+	for _, p := range s.hadoop.Properties {
+		if p.Name == name {
+			at.File = p.File
+		}
+	}
+	return at
 }
 
 // DataDir returns the absolute path of the store's folder for a ResourceManager that is started with these options.

@@ -378,6 +378,45 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// What is read only at the start and changes nevertheless keeps everything else from being read again, until it is
+// changed back.
+func TestRefreshNeedsRestart(t *testing.T) {
+	const types = "resource-types.xml"
+	dir := folder(t, "capacity", nil)
+	reset := func() {
+		write(t, filepath.Join(dir, types), props("yarn.resource-types=gpu,fpga\nyarn.resource-types.gpu.units=Gi"))
+		write(t, filepath.Join(dir, FileName), "listen: {agents: 8039}\n")
+	}
+	reset()
+	d := load(t, Options{ConfDir: dir})
+	for _, c := range []struct{ file, text, want string }{
+		{types, props("yarn.resource-types=fpga,gpu\nyarn.resource-types.gpu.units=Gi"), `DIR/resource-types.xml: yarn.resource-types: was "gpu,fpga" at the start and is "fpga,gpu" now: restart`},
+		{types, props("a=b"), `yarn.resource-types: was "gpu,fpga" at the start and is "" now: restart`},
+		{types, props("yarn.resource-types=gpu,fpga\nyarn.resource-types.gpu.units=Mi"), `DIR/resource-types.xml: yarn.resource-types.gpu.units: was "Gi" at the start and is "Mi" now: restart`},
+		{FileName, "# nothing\n", `DIR/heddle.yaml: listen.agents: was "8039" at the start and is "" now: restart`},
+		{FileName, "listen: {agents: 9039}\n", ""},
+		{types, props("yarn.resource-types=memory-mb,gpu,fpga\nyarn.resource-types.gpu.units=Gi\nyarn.resource-types.fpga.maximum-allocation=4"), ""},
+	} {
+		reset()
+		write(t, filepath.Join(dir, c.file), c.text)
+		want := strings.ReplaceAll(c.want, "DIR", dir)
+		if _, err := d.Refresh(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s with %s: %v; want %q", c.file, c.text, err, want)
+		}
+	}
+	reset()
+	if _, err := d.Refresh(); err != nil {
+		t.Errorf("changed back: %v", err)
+	}
+
+	dir = folder(t, "capacity", nil)
+	d = load(t, Options{ConfDir: dir})
+	write(t, filepath.Join(dir, FileName), "listen:\n  agents: 8039\n")
+	if _, err := d.Refresh(); err == nil || !strings.Contains(err.Error(), dir+`/heddle.yaml:2:11: listen.agents: was "" at the start and is "8039" now: restart`) {
+		t.Errorf("agents come later: %v", err)
+	}
+}
+
 func TestSettings(t *testing.T) {
 	dir := folder(t, "capacity", map[string]string{
 		"heddle.yaml": "data: state\nbeats: {fast: 50ms, normal: 2s, idle: 5s, load: 100}\nlog: {level: debug, format: json}",
