@@ -126,16 +126,31 @@ func (r *RM) RefreshQueues(ctx context.Context) error {
 	if r.refresh == nil {
 		return rm.Unfit("this ResourceManager was started with a scheduler that cannot change")
 	}
-	sch, err := r.refresh()
-	if err != nil {
+	return r.inSlot(ctx, r.readsQueues, func() error {
+		sch, err := r.refresh()
+		if err != nil {
+			return err
+		}
+		err = r.change(ctx, func(c rm.Call) rm.Message { return &rm.Refresh{Call: c, Scheduler: sch} })
+		if err == nil {
+			LogOff(r.log, sch)
+			r.log.Info("scheduler configuration reloaded", "profile", sch.Profile)
+		}
 		return err
+	})
+}
+
+// inSlot runs f once it has the slot, which one caller has at a time.
+func (r *RM) inSlot(ctx context.Context, slot chan struct{}, f func() error) error {
+	select {
+	case slot <- struct{}{}:
+		defer func() { <-slot }()
+		return f()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.done:
+		return ErrStopping
 	}
-	err = r.change(ctx, func(c rm.Call) rm.Message { return &rm.Refresh{Call: c, Scheduler: sch} })
-	if err == nil {
-		LogOff(r.log, sch)
-		r.log.Info("scheduler configuration reloaded", "profile", sch.Profile)
-	}
-	return err
 }
 
 // LogOff writes a log line for each mechanism of a scheduler's profile that is off.
@@ -149,12 +164,14 @@ func LogOff(log *slog.Logger, sch *rm.Scheduler) {
 // allowed leave: at once or, if graceful, when their containers have ended or the timeout has passed. A negative
 // timeout means no timeout.
 func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Duration) error {
-	lists, err := r.readHosts()
-	if err != nil {
-		return err
-	}
-	return r.change(ctx, func(c rm.Call) rm.Message {
-		return &rm.RefreshNodes{Call: c, Lists: lists, Graceful: graceful, Timeout: heddle.Span(timeout)}
+	return r.inSlot(ctx, r.readsHosts, func() error {
+		lists, err := r.readHosts()
+		if err != nil {
+			return err
+		}
+		return r.change(ctx, func(c rm.Call) rm.Message {
+			return &rm.RefreshNodes{Call: c, Lists: lists, Graceful: graceful, Timeout: heddle.Span(timeout)}
+		})
 	})
 }
 

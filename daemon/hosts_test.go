@@ -12,9 +12,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/rm"
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
 )
@@ -241,5 +243,77 @@ func TestTopologyByAddress(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Of files that two callers have read again at once, what was read later stays, in whatever turn the callers come.
+func TestLaterReadingStays(t *testing.T) {
+	c := testConfig()
+	c.IncludeFile = filepath.Join(t.TempDir(), "include")
+	says := func(t *testing.T, text string) {
+		t.Helper()
+		if err := os.WriteFile(c.IncludeFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, files := range map[string]struct {
+		reread func(context.Context, *RM) error
+		stays  func(*testing.T, *world) string // which reading
+	}{
+		"queues": {
+			func(ctx context.Context, r *RM) error { return r.RefreshQueues(ctx) },
+			func(_ *testing.T, w *world) (profile string) {
+				w.inLoop(func() { profile = w.r.m.Scheduler().Profile })
+				return profile
+			},
+		},
+		"nodes": {
+			func(ctx context.Context, r *RM) error { return r.RefreshNodes(ctx, false, 0) },
+			func(t *testing.T, w *world) string {
+				if registers(t.Context(), t, w.r, "second") == wire.NodeAction_NORMAL {
+					return "second"
+				}
+				return "first"
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			says(t, "first")
+			inWorldOf(t, "capacity", c, func(t *testing.T, w *world) {
+				w.r.refresh = func() (*rm.Scheduler, error) {
+					text, err := os.ReadFile(c.IncludeFile)
+					sch := testScheduler(t, "capacity")
+					sch.Profile = string(text)
+					sch.Rebuild = func([]string) (*rm.Scheduler, error) { return sch, nil }
+					return sch, err
+				}
+				var all sync.WaitGroup
+				calls := func(user string, f func(context.Context, *RM) error) {
+					all.Go(func() {
+						if err := f(WithCaller(context.Background(), user), w.r); err != nil {
+							t.Errorf("%s: %v", user, err)
+						}
+					})
+					synctest.Wait()
+				}
+				resume := make(chan struct{})
+				calls("eve", func(ctx context.Context, r *RM) error { // the loop stands still until then
+					_, err := call(ctx, r, changeLane, func(reply func(any, error)) { <-resume; reply(nil, nil) })
+					return err
+				})
+				calls("ann", func(ctx context.Context, r *RM) error { // her next call comes after another caller's first
+					_, _, err := r.NewApp(ctx, "ann")
+					return err
+				})
+				calls("ann", files.reread)
+				says(t, "second")
+				calls("bob", files.reread)
+				close(resume)
+				all.Wait()
+				if got := files.stays(t, w); got != "second" {
+					t.Errorf("the %s reading stays", got)
+				}
+			})
+		})
 	}
 }

@@ -57,6 +57,9 @@ type RM struct {
 
 	watch watch // used outside the loop too
 
+	// A slot for who reads the files of queues, and of hosts, and has the machine follow them: what was read later stays.
+	readsQueues, readsHosts chan struct{}
+
 	known    rackCache // used outside the loop too
 	auth     *auth     // likewise
 	launches chan struct{}
@@ -90,7 +93,7 @@ func New(o Options) (*RM, error) {
 		began: now, cluster: now.UnixMilli(),
 		lanes: newLanes(), done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: map[rm.Call]func(any, error){},
 		launches: make(chan struct{}, maxLaunches), clock: time.Now, callOnce: once, lookup: net.DefaultResolver.LookupHost,
-		watch: watch{hung: make(chan error, 1)},
+		watch: watch{hung: make(chan error, 1)}, readsQueues: make(chan struct{}, 1), readsHosts: make(chan struct{}, 1),
 		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)}, facts: noFacts{},
 	}
 	r.explanations.by = map[ids.App]explanation{}
