@@ -28,36 +28,41 @@ type port struct {
 	name      string // in heddle.yaml
 	conf      conf.Address
 	into      *netip.AddrPort
+	with      string // the host of another port, for one that stays there unless it has its own; "" for any other
 }
 
 // ports returns the ports that the daemon always listens on.
 func (s *source) ports(c *daemon.Config) []port {
 	d, flag, key := s.hadoop.Daemon, s.Options.Listen, s.file.Listen
 	return []port{
-		{flag.Client, key.Client, "client", d.Client, &c.Client},
-		{flag.Scheduler, key.Scheduler, "scheduler", d.Scheduler, &c.Scheduler},
-		{flag.Tracker, key.Tracker, "tracker", d.Tracker, &c.Tracker},
-		{flag.Admin, key.Admin, "admin", d.Admin, &c.Admin},
-		{flag.Web, key.Web, "web", d.Web, &c.Web},
+		{flag: flag.Client, key: key.Client, name: "client", conf: d.Client, into: &c.Client},
+		{flag: flag.Scheduler, key: key.Scheduler, name: "scheduler", conf: d.Scheduler, into: &c.Scheduler},
+		{flag: flag.Tracker, key: key.Tracker, name: "tracker", conf: d.Tracker, into: &c.Tracker},
+		{flag: flag.Admin, key: key.Admin, name: "admin", conf: d.Admin, into: &c.Admin},
+		{flag: flag.Web, key: key.Web, name: "web", conf: d.Web, into: &c.Web},
 	}
 }
 
-// agentPort returns the port for node agents. Its default host is the one for NodeManagers.
-func (s *source) agentPort(c *daemon.Config) port {
-	a := s.hadoop.Daemon.Tracker
+// agentAddress returns where to listen for node agents. The default host is the one for NodeManagers.
+func (s *source) agentAddress() (conf.Address, error) {
+	flag, key, a := s.Options.Listen, s.file.Listen, s.hadoop.Daemon.Tracker
+	if err := s.overrides(&a, port{flag: flag.Tracker, key: key.Tracker, name: "tracker"}); err != nil {
+		return a, err
+	}
 	a.Port = agentsPort
-	return port{s.Options.Listen.Agents, s.file.Listen.Agents, "agents", a, &c.Agents}
+	err := s.overrides(&a, port{flag: flag.Agents, key: key.Agents, name: "agents", with: a.Listens()})
+	return a, err
 }
 
 // checkListen checks where to listen, as far as that is possible without looking up hosts.
 func (s *source) checkListen() error {
-	c := &daemon.Config{}
-	for _, p := range append(s.ports(c), s.agentPort(c)) {
+	for _, p := range s.ports(&daemon.Config{}) {
 		if err := s.overrides(&p.conf, p); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err := s.agentAddress()
+	return err
 }
 
 // listen sets where the daemon listens. open reports whether others may reach it, and were meant to.
@@ -100,15 +105,15 @@ func (s *source) listenAgents(c *daemon.Config) error {
 	if !s.agents() {
 		return nil
 	}
-	p := s.agentPort(c)
-	if err := s.overrides(&p.conf, p); err != nil {
+	a, err := s.agentAddress()
+	if err != nil {
 		return err
 	}
-	host, err := lookup(p.conf.Listens())
+	host, err := lookup(a.Listens())
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.conf.Place, err)
+		return fmt.Errorf("%s: %w", a.Place, err)
 	}
-	*p.into = netip.AddrPortFrom(host, p.conf.Port)
+	c.Agents = netip.AddrPortFrom(host, a.Port)
 	return nil
 }
 
@@ -172,7 +177,7 @@ func (s *source) overrides(a *conf.Address, p port) error {
 		{s.Options.Listen.Host, plain.Place{Key: "--listen"}, true},
 		{p.flag, plain.Place{Key: "--listen " + p.name}, false},
 	} {
-		if o.text == "" {
+		if o.text == "" || o.all && p.with != "" && p.with == a.Listens() {
 			continue
 		}
 		host, number, err := hostPort(o.text, a.Listens(), a.Port)

@@ -121,6 +121,14 @@ func TestListenForAgents(t *testing.T) {
 		},
 		"with the rest": {"a=b", "listen: {host: 127.0.0.4, agents: 8039}", Listen{}, "127.0.0.4:8039"},
 		"a flag":        {"a=b", "listen: {agents: '10.1.2.3:1'}", Listen{Agents: "127.0.0.7"}, "127.0.0.7:1"},
+
+		"where heddle.yaml has the nodes":    {"a=b", "listen: {tracker: 127.0.0.7, agents: 8039}", Listen{}, "127.0.0.7:8039"},
+		"but not at the nodes' port":         {"a=b", "listen: {tracker: '127.0.0.7:1', agents: ':9039'}", Listen{}, "127.0.0.7:9039"},
+		"with the nodes, not the rest":       {"a=b", "listen: {host: 127.0.0.4, tracker: 127.0.0.7, agents: 8039}", Listen{}, "127.0.0.7:8039"},
+		"where a flag has the nodes":         {"a=b", "listen: {tracker: 127.0.0.7, agents: 8039}", Listen{Host: "127.0.0.4", Tracker: "127.0.0.5"}, "127.0.0.5:8039"},
+		"a host beside the nodes'":           {"a=b", "listen: {tracker: 127.0.0.7, agents: 127.0.0.8}", Listen{Tracker: "127.0.0.5"}, "127.0.0.8:8039"},
+		"a flag for all":                     {"a=b", "listen: {tracker: 127.0.0.7, agents: '127.0.0.8:1'}", Listen{Host: "127.0.0.4"}, "127.0.0.4:1"},
+		"a flag for all, also for the nodes": {"a=b", "listen: {tracker: 127.0.0.7, agents: 8039}", Listen{Host: "127.0.0.4"}, "127.0.0.4:8039"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"yarn-site.xml": props(c.site), FileName: c.file + "\n"}
