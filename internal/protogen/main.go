@@ -5,10 +5,6 @@
 // It does not know what the messages mean. Usage, from the folder of the definitions:
 //
 //	go run heddle/internal/protogen
-//
-// It knows nothing of what the messages mean. Usage, from the folder of the definitions:
-//
-//	go run heddle/internal/protogen
 package main
 
 import (
