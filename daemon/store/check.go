@@ -19,6 +19,7 @@ const (
 
 	pageHeader   = 16
 	leafElement  = 16
+	bucketHeader = 16 // of a bucket in its parent's element
 	minPageSize  = 1 << 10
 	maxPageSize  = 1 << 24
 	maxDepth     = 64 // of pages above each other; a tree of billions of records has ten
@@ -333,7 +334,7 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 				below.to = list[i+1].key
 			}
 			c.page(e.child, below)
-		case e.flags == flagBucket, at.bucket == nil: // everything in the root is a bucket
+		case at.bucket == nil, e.flags == flagBucket && !sealed(e): // everything in the root is a bucket
 			if e.flags != flagBucket {
 				wrong(fmt.Errorf("element %d is no bucket", i))
 			}
@@ -341,13 +342,25 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 			if err := c.bucket(e.value, id, below); err != nil {
 				wrong(err)
 			}
-		case c.found != nil:
-			c.found(at.bucket, e.key, e.value)
+		default:
+			if e.flags == flagBucket {
+				wrong(fmt.Errorf("element %d is a record, not a bucket", i))
+			}
+			if c.found != nil { // a record of another kind too: its checksum says whether it is one
+				c.found(at.bucket, e.key, e.value)
+			}
 		}
 	}
 }
 
-// parse returns the readable elements of a page, whether it is a branch page, and the first error.
+// sealed reports whether an element is a record with an intact checksum, which no bucket has.
+func sealed(e element) bool {
+	_, err := body(e.key, e.value)
+	return err == nil
+}
+
+// parse returns the readable elements of a page, whether it is a branch page, and the first error. An element of an
+// unknown kind is an error, and is returned all the same.
 func parse(b []byte) (list []element, branch bool, first error) {
 	kind := order.Uint16(b[8:])
 	if kind != flagBranch && kind != flagLeaf {
@@ -383,7 +396,6 @@ func parse(b []byte) (list []element, branch bool, first error) {
 		}
 		if e.flags > flagBucket {
 			wrong("element %d is of kind %#x", i, e.flags)
-			continue
 		}
 		last = e.key
 		list = append(list, e)
@@ -394,7 +406,6 @@ func parse(b []byte) (list []element, branch bool, first error) {
 // bucket checks the bucket in an element of its parent. The element holds the number of its first page or, if the
 // bucket is small, the page itself.
 func (c *checker) bucket(value []byte, id uint64, at spot) error {
-	const bucketHeader = 16
 	if len(value) < bucketHeader {
 		return errors.New("a bucket is cut off")
 	}

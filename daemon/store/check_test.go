@@ -170,6 +170,16 @@ func TestNeededPages(t *testing.T) {
 	}
 }
 
+// wantAnyKind checks that everything is read whichever bit of an element's kind is flipped.
+func wantAnyKind(t *testing.T, content []byte, page uint64, at int, want map[string]map[string][]byte, what string) {
+	t.Helper()
+	for bit := range 32 {
+		broken := slices.Clone(content)
+		order.PutUint32(broken[at:], order.Uint32(broken[at:])^1<<bit)
+		wantAll(t, broken, page, want, fmt.Sprintf("%s, bit %d", what, bit))
+	}
+}
+
 // Everything in the root page is a bucket, whatever it says.
 func TestRootElements(t *testing.T) {
 	path, content := realistic(t)
@@ -177,11 +187,35 @@ func TestRootElements(t *testing.T) {
 	must(t, err)
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
-	root := content[int64(h.root)*h.pageSize:]
-	for i := range int(order.Uint16(root[10:])) {
-		broken := slices.Clone(content)
-		broken[int(h.root)*int(h.pageSize)+pageHeader+i*leafElement] ^= flagBucket
-		wantAll(t, broken, h.root, whole.records, fmt.Sprintf("element %d", i))
+	root := int(int64(h.root) * h.pageSize)
+	for i := range int(order.Uint16(content[root+10:])) {
+		wantAnyKind(t, content, h.root, root+pageHeader+i*leafElement, whole.records, fmt.Sprintf("element %d", i))
+	}
+}
+
+// A record is one, whatever it says, in a page of its bucket or in a small bucket in the root page.
+func TestRecordElements(t *testing.T) {
+	path, content := realistic(t)
+	whole, err := readWreck(path)
+	must(t, err)
+	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	must(t, err)
+	pages := pagesOf(t, content, flagLeaf)
+	leaf := pages[slices.IndexFunc(pages, func(id uint64) bool { return id != h.root })]
+	wantAnyKind(t, content, leaf, int(int64(leaf)*h.pageSize)+pageHeader, whole.records, "a record")
+	root := int(int64(h.root) * h.pageSize)
+	found := false
+	for i := range int(order.Uint16(content[root+10:])) {
+		at := root + pageHeader + i*leafElement
+		pos, keyLen, _ := layout(flagLeaf, content[at:])
+		bucket := at + int(pos+keyLen)
+		if bytes.Equal(content[at+int(pos):bucket], tokens) && order.Uint64(content[bucket:]) == 0 {
+			found = true
+			wantAnyKind(t, content, h.root, bucket+bucketHeader+pageHeader, whole.records, "the keys of tokens")
+		}
+	}
+	if !found {
+		t.Error("the keys of tokens have a page of their own")
 	}
 }
 
