@@ -206,7 +206,7 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 	t.Memory = known(c["MAP_PHYSICAL_MEMORY_BYTES_MAX"], c["REDUCE_PHYSICAL_MEMORY_BYTES_MAX"], c["PHYSICAL_MEMORY_BYTES"]) >> 20
 	if shuffled, reduce := c["REDUCE_SHUFFLE_BYTES"]; reduce {
 		t.Input = shuffled
-		t.wrote(won, counted(c, "BYTES_WRITTEN"), counted(c, "HDFS_BYTES_WRITTEN"))
+		t.wrote(won, counted(c, "BYTES_WRITTEN"), counted(c, fsWritten))
 		return
 	}
 	t.Input = c["BYTES_READ"]
@@ -214,7 +214,7 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 		t.Input = c["HDFS_BYTES_READ"]
 	}
 	if mapOnly {
-		t.wrote(won, counted(c, "BYTES_WRITTEN"), counted(c, "HDFS_BYTES_WRITTEN"))
+		t.wrote(won, counted(c, "BYTES_WRITTEN"), counted(c, fsWritten))
 	} else {
 		t.wrote(won, counted(c, "MAP_OUTPUT_MATERIALIZED_BYTES"))
 	}
@@ -334,7 +334,7 @@ func whole(v any) (int64, bool) {
 	return 0, false
 }
 
-// counters returns the counters of interest, by name.
+// counters returns the counters of interest, by name, and as fsWritten the largest of those of file systems.
 func (e *avroRecord) counters() map[string]int64 {
 	out := map[string]int64{}
 	all, _ := e.record["counters"].(map[string]any)
@@ -350,11 +350,14 @@ func (e *avroRecord) counters() map[string]int64 {
 		for _, counter := range list(g["counts"]) {
 			c, _ := counter.(map[string]any)
 			name, _ := c["name"].(string)
-			if !slices.Contains(countersRead, name) {
+			as := name
+			if g["name"] == fsCounters && strings.HasSuffix(name, fsWritten) && name != "FILE"+fsWritten {
+				as = fsWritten
+			} else if !slices.Contains(countersRead, name) {
 				continue
 			}
 			one := avroRecord{record: c}
-			out[name] = one.number("value", MaxBytes)
+			out[as] = max(out[as], one.number("value", MaxBytes))
 			if one.bad != nil {
 				e.fail(name, "%s", one.bad.reason)
 			}
@@ -365,8 +368,16 @@ func (e *avroRecord) counters() map[string]int64 {
 
 var countersRead = []string{
 	"CPU_MILLISECONDS", "PHYSICAL_MEMORY_BYTES", "MAP_PHYSICAL_MEMORY_BYTES_MAX", "REDUCE_PHYSICAL_MEMORY_BYTES_MAX",
-	"REDUCE_SHUFFLE_BYTES", "BYTES_READ", "BYTES_WRITTEN", "HDFS_BYTES_READ", "HDFS_BYTES_WRITTEN", "MAP_OUTPUT_MATERIALIZED_BYTES",
+	"REDUCE_SHUFFLE_BYTES", "BYTES_READ", "BYTES_WRITTEN", "HDFS_BYTES_READ", "MAP_OUTPUT_MATERIALIZED_BYTES",
 }
+
+// Hadoop counts in fsCounters what a task wrote to each kind of file system, in a counter whose name ends in fsWritten.
+// Of all but the local one, FILE, where the shuffle is, the largest counts: BYTES_WRITTEN has only what a
+// FileOutputFormat wrote, and one file system may be seen through another.
+const (
+	fsCounters = "org.apache.hadoop.mapreduce.FileSystemCounter"
+	fsWritten  = "_BYTES_WRITTEN"
+)
 
 func list(v any) []any {
 	l, _ := v.([]any)

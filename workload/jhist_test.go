@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -257,6 +258,44 @@ func TestHistoryAttempts(t *testing.T) {
 	}{{ms(500), 3500}, {ms(250), 2250}, {0, 0}} {
 		if j.Maps[i].Duration != want.d || j.Maps[i].Input != want.in {
 			t.Errorf("map %d: %+v, want %v", i, j.Maps[i], want)
+		}
+	}
+}
+
+// What a task wrote to any file system but the local one counts, whoever wrote it. It wrote nothing only if all say so.
+func TestOutputElsewhere(t *testing.T) {
+	const of = `"taskid":"t_%[1]c_000000","taskType":%[2]q,"attemptId":"a%[1]c"`
+	for _, kind := range []string{"MAP", "REDUCE"} {
+		for _, c := range []struct {
+			written string // by a FileOutputFormat
+			systems map[string]int64
+			output  int64
+			nothing bool
+		}{
+			{"0", map[string]int64{"FILE": 900, "HDFS": 0, "S3A": 70}, 70, false},
+			{"0", map[string]int64{"ABFS": 70, "HDFS": 3, "FILE": 900}, 70, false},
+			{"0", map[string]int64{"MAPRFS": 70}, 70, false},
+			{"50", map[string]int64{"HDFS": 70}, 50, false},
+			{"0", map[string]int64{"FILE": 900, "HDFS": 0, "S3A": 0}, 0, true},
+			{"0", map[string]int64{"FILE": 900}, 0, true},
+		} {
+			groups := fmt.Sprintf(`{"name":"org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter","counts":[{"name":"BYTES_WRITTEN","value":%s}]},`+
+				`{"name":"mine","counts":[{"name":"MY_BYTES_WRITTEN","value":5000}]}`, c.written)
+			if kind == "REDUCE" {
+				groups += `,{"name":"org.apache.hadoop.mapreduce.TaskCounter","counts":[{"name":"REDUCE_SHUFFLE_BYTES","value":600}]}`
+			}
+			for system, n := range c.systems {
+				groups += fmt.Sprintf(`,{"name":"org.apache.hadoop.mapreduce.FileSystemCounter","counts":[{"name":"%s_BYTES_WRITTEN","value":%d}]}`, system, n)
+			}
+			letter := kind[0] + 'a' - 'A'
+			j := one(t, "jhist", textHeading+submitted+
+				event(kind+"_ATTEMPT_STARTED", fmt.Sprintf(`{`+of+`,"startTime":2000}`, letter, kind))+
+				event(kind+"_ATTEMPT_FINISHED", fmt.Sprintf(`{`+of+`,"finishTime":3000,"counters":{"JhCounters":{"groups":[`+groups+`]}}}`, letter, kind))+
+				event("TASK_FINISHED", fmt.Sprintf(`{`+of+`,"successfulAttemptId":"a%[1]c"}`, letter, kind)))
+			task := slices.Concat(j.Maps, j.Reduces)[0]
+			if task.Output != c.output || task.NoOutput != c.nothing {
+				t.Errorf("%s, %+v: an output of %d, none: %t", kind, c, task.Output, task.NoOutput)
+			}
 		}
 	}
 }

@@ -189,9 +189,11 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 		case reduces:
 			t.Input = known(a.ShuffleBytes, r.Input)
 			t.wrote(won, stated(a.HDFSWritten), stated(r.Output))
+			im.onlyHDFS(t)
 		case mapOnly:
 			t.Input = known(r.Input, a.HDFSRead)
 			t.wrote(won, stated(a.HDFSWritten))
+			im.onlyHDFS(t)
 		default:
 			t.Input = known(r.Input, a.HDFSRead)
 			t.wrote(won, stated(a.MapOutput), stated(r.Output))
@@ -206,6 +208,14 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 		}
 	}
 	return begins
+}
+
+// onlyHDFS notes that a task which wrote nothing to HDFS may have written elsewhere. Rumen's counters do not tell, nor
+// does the number of records: Hive's reduces write without counting any.
+func (im *importer) onlyHDFS(t *Task) {
+	if t.NoOutput {
+		im.fill("output", "what writes nothing to HDFS writes nothing: the format knows no other file system", "")
+	}
 }
 
 // attempt returns the last successful attempt, else the last one that ended; nil if there is none.
