@@ -197,6 +197,9 @@ func (r *RM) recovered(s *store.State) []rm.Recovered {
 	if s.Copied {
 		r.log.Warn("the store is a copy: changes since the copy are unknown, and new attempts and containers get much higher numbers than those in it", "epoch", s.Epoch)
 	}
+	if s.Interrupted {
+		r.log.Warn("the last start was interrupted while it converted the store, and the last commit before it may be lost; new attempts get much higher numbers than those in the store", "epoch", s.Epoch)
+	}
 	for _, b := range s.Bad {
 		r.log.Error("a record of the store cannot be used; it is ignored, together with what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
 	}

@@ -29,9 +29,11 @@ type State struct {
 	// Bad are the unusable records. They stay in the file. An application with one of them is left out of Apps, and its
 	// attempts out of Attempts; all others are complete.
 	Bad []Bad
-	// Copied says that the store is a copy that is opened for the first time: its user goes back to an earlier state. It
-	// is also true if a conversion was interrupted: see [State.separate].
+	// Copied says that the store is a copy that is opened for the first time: its user goes back to an earlier state.
 	Copied bool
+	// Interrupted says that the last start did not finish converting the store, and that the last commit before that start
+	// may be missing: see [State.separate].
+	Interrupted bool
 	// Salvaged is the report on a damaged file, if a new one with whatever could be read has replaced it; otherwise nil.
 	Salvaged *Report
 
@@ -116,10 +118,16 @@ func (s *State) loadMeta(tx *bbolt.Tx) error {
 	if err := get(b, keyEpoch, &s.Epoch); err != nil {
 		return err
 	}
+	if record := b.Get(keyCopied); record != nil {
+		err := decode(keyCopied, record, &s.Copied)
+		s.Copied = s.Copied || err != nil // a damaged mark is taken for a copy's
+		s.Interrupted = !s.Copied
+	}
+	s.older = s.older || s.Interrupted
 	if s.Epoch++; s.older {
 		s.Epoch++
 	}
-	if s.Copied = b.Get(keyCopied) != nil; s.Copied {
+	if s.Copied {
 		s.Epoch += epochJump + mathrand.Int64N(epochJump)
 	}
 	if s.Epoch < 1 || s.Epoch > maxEpoch {

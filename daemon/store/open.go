@@ -48,7 +48,7 @@ var (
 	keyCluster = []byte("cluster")
 	keyCounts  = []byte("counts")
 	keyStarts  = []byte("starts") // missing in stores of older programs
-	keyCopied  = []byte("copied") // in copies that have not been opened yet; see also [State.separate]
+	keyCopied  = []byte("copied") // true in copies that have not been opened yet, false as [State.separate] says
 	keyAMRM    = []byte("amrm")
 )
 

@@ -139,7 +139,7 @@ func (f found) whole(id ids.App) ([]byte, error) {
 
 // separate gives submissions that are part of applications' records, as older programs write them, records of their own.
 // Its first commit makes both of the file's first pages intact. If the last commit before may be missing, a mark keeps
-// that known to the next start if this one ends early.
+// that known to the next start if this one ends early. A copy keeps the mark that it has: its next start skips more.
 func (s *State) separate(db *bbolt.DB) error {
 	for list := s.inline; len(list) > 0; {
 		err := db.Update(func(tx *bbolt.Tx) error {
@@ -157,8 +157,8 @@ func (s *State) separate(db *bbolt.DB) error {
 				}
 			}
 			b := tx.Bucket(meta)
-			if s.older {
-				if err := put(b, keyCopied, true); err != nil {
+			if s.older && !s.Copied {
+				if err := put(b, keyCopied, false); err != nil {
 					return err
 				}
 			}

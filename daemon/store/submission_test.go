@@ -166,10 +166,20 @@ func TestFormat1(t *testing.T) {
 }
 
 // If the last commit may be missing, numbers are not given out again even if the conversion from format 1 is interrupted.
+// That is not taken for a copy, and a copy is still taken for one.
 func TestInterruptedConversion(t *testing.T) {
+	for _, copied := range []bool{false, true} {
+		t.Run(fmt.Sprintf("copied %t", copied), func(t *testing.T) { interruptConversion(t, copied) })
+	}
+}
+
+func interruptConversion(t *testing.T, copied bool) {
 	path := place(t)
 	want := []App{{ID: app(1), User: "ann", Context: context(100)}, {ID: app(2), User: "ann"}}
 	older(t, path, want...)
+	if copied {
+		must(t, mark(path))
+	}
 	edit(t, path, func(*bbolt.Tx) error { return nil }) // the commit that is lost
 	content, err := os.ReadFile(path)
 	must(t, err)
@@ -183,11 +193,17 @@ func TestInterruptedConversion(t *testing.T) {
 		t.Fatal("both of the first pages are intact")
 	}
 	first := state.Epoch
+	if copied {
+		first = epochJump // and a random number
+	}
 	must(t, state.separate(db))
 	must(t, db.Close()) // the process ends
 	s, state := mustOpen(t, path)
 	if len(state.Apps) != 2 || len(state.Bad) > 0 || state.Epoch < first {
 		t.Errorf("%d applications, epoch %d after %d, %v", len(state.Apps), state.Epoch, first, state.Bad)
+	}
+	if state.Copied != copied || state.Interrupted == copied {
+		t.Errorf("a copy: %t, interrupted: %t", state.Copied, state.Interrupted)
 	}
 	must(t, s.Close())
 	s, state = mustOpen(t, path)
@@ -196,7 +212,7 @@ func TestInterruptedConversion(t *testing.T) {
 			t.Errorf("attempt numbers of %s up to %d are taken", a.ID, a.Taken)
 		}
 	}
-	if state.Copied {
+	if state.Copied || state.Interrupted {
 		t.Error("the mark is still there")
 	}
 	must(t, s.Close())
