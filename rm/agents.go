@@ -70,6 +70,7 @@ type AgentWish struct {
 	Version uint64      // different for each wish, across all starts
 	Every   heddle.Span // until the next AgentSync at the latest
 	Lease   heddle.Span // after so long without an answer, all containers return to the defaults
+	Unknown bool        // the node has not registered: the answer is not held back, and nothing is wanted
 	Want    []Wanted
 	Measure bool // measure what containers use
 	// Outputs are the applications whose map outputs are wanted, and Heaps the masters whose heaps are.
@@ -152,7 +153,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 	n := m.byNode[q.Node]
 	if n == nil || !n.state.active() { // its NodeManager has yet to register
 		m.wishes++
-		m.answer(q.Call, &AgentWish{Version: m.version(), Every: agentAgain, Lease: agentLease}, nil)
+		m.answer(q.Call, &AgentWish{Version: m.version(), Every: agentAgain, Lease: agentLease, Unknown: true}, nil)
 		return
 	}
 	a := n.agent

@@ -488,7 +488,7 @@ func TestAgentOfNoNode(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	a := &ag{w: w, node: ids.Node{Host: "elsewhere", Port: 1}, name: "one"}
 	a.sync()
-	if p := a.told(); p == nil || p.Every != agentAgain || len(p.Want) > 0 {
+	if p := a.told(); p == nil || p.Every != agentAgain || !p.Unknown || len(p.Want) > 0 {
 		t.Errorf("told %+v", p)
 	}
 }

@@ -156,7 +156,7 @@ func capsOf(names []string) (all heddle.Caps) {
 func told(p *rm.AgentWish) *api.Wish {
 	w := &api.Wish{
 		Version: p.Version, Every: int64(p.Every / heddle.Millisecond), Lease: int64(p.Lease / heddle.Millisecond), Measure: p.Measure,
-		Disks: p.Disks, Want: make([]api.Want, len(p.Want)),
+		Unknown: p.Unknown, Disks: p.Disks, Want: make([]api.Want, len(p.Want)),
 	}
 	for _, a := range p.Outputs {
 		w.Outputs = append(w.Outputs, api.App{ID: a.App.String(), User: a.User})

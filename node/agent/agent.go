@@ -150,7 +150,6 @@ func (a *Agent) Run(ctx context.Context) error {
 		now        = time.Now()
 		look, post = now, now
 		sent       = now
-		idle       = false // the last answer came early and said nothing new
 		nextNM     = now
 		timer      = time.NewTimer(0)
 	)
@@ -169,11 +168,9 @@ func (a *Agent) Run(ctx context.Context) error {
 				}
 				reached, wait = true, backoff
 				hold = time.Duration(got.wish.Every) * time.Millisecond
-				again := now.Sub(sent) < hold && a.state.same(got.wish)
-				if again && idle { // a node that is unknown is answered at once
+				if got.wish.Unknown { // answered at once
 					post = sent.Add(hold)
 				}
-				idle = again
 				a.state.answer(now, got.wish)
 				break
 			}

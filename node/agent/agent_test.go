@@ -228,7 +228,7 @@ func TestRefused(t *testing.T) {
 }
 
 // An agent beside a NodeManager that has not registered is answered at once, and asks as often as it was told. Once its
-// answers are held back, what is new reaches it at once.
+// answers are held back, what is new reaches it at once, however often the ResourceManager says the same.
 func TestNotRegistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, c := newTree(), container(0)
@@ -241,6 +241,7 @@ func TestNotRegistered(t *testing.T) {
 		client := &http.Client{Transport: wire(func(r *http.Request) (*http.Response, error) {
 			requests.Add(1)
 			w.Version++
+			w.Unknown = !known.Load()
 			if known.Load() && w.Every == 1000 {
 				w.Every = 5000
 			} else if known.Load() {
@@ -270,13 +271,13 @@ func TestNotRegistered(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		for weight := int64(50); weight < 60; weight++ {
 			select {
-			case news <- weight / 2: // the same twice
+			case news <- weight / 3: // the same three times
 			case <-time.After(2 * apart):
-				t.Fatalf("the answer with weight %d waits for a request", weight/2)
+				t.Fatalf("the answer with weight %d waits for a request", weight/3)
 			}
 			synctest.Wait()
-			if is := f.set(c.ID); is.Weight != weight/2 {
-				t.Errorf("%+v, want weight %d", is, weight/2)
+			if is := f.set(c.ID); is.Weight != weight/3 {
+				t.Errorf("%+v, want weight %d", is, weight/3)
 			}
 		}
 		cancel()

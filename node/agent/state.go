@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -195,16 +194,6 @@ func (s *state) end(now time.Time, known string) {
 			s.log.Error("cannot kill the processes of a container that the NodeManager does not know", "container", id, "error", err)
 		}
 	}
-}
-
-// same reports whether a new wish differs from the last one in its version only.
-func (s *state) same(w *api.Wish) bool {
-	if s.wish == nil {
-		return false
-	}
-	last := *s.wish
-	last.Version = w.Version
-	return reflect.DeepEqual(&last, w)
 }
 
 // answer records a new wish and applies it.

@@ -1,7 +1,7 @@
 // Package api defines the messages between a node agent and the ResourceManager: an agent posts a [Sync] to [Path] and
-// gets a [Wish] in return, as JSON. The answer is delayed until there is another wish or the next request is due. A
-// wish is complete: containers that it does not name have the defaults. So a lost, late or repeated message does no
-// harm. Each side ignores fields that it does not know.
+// gets a [Wish] in return, as JSON. The answer is delayed until there is another wish or the next request is due, unless
+// the node is unknown. A wish is complete: containers that it does not name have the defaults. So a lost, late or
+// repeated message does no harm. Each side ignores fields that it does not know.
 package api
 
 import (
@@ -74,6 +74,9 @@ type Wish struct {
 	Version uint64 `json:"version"`  // never the same for two wishes
 	Every   int64  `json:"every_ms"` // the next request is due by then
 	Lease   int64  `json:"lease_ms"` // after this time without an answer everything has the defaults again
+	// Unknown says that the NodeManager has not registered: the answer was not delayed, and the next request is to wait
+	// until it is due.
+	Unknown bool   `json:"unknown,omitempty"`
 	Want    []Want `json:"want"`
 	Measure bool   `json:"measure"` // whether CPU and RSS are asked for
 	// Outputs are the applications whose map outputs are asked for, and Heaps the containers whose heaps are.
