@@ -66,8 +66,8 @@ func newReader(dirs []string, log *slog.Logger) *reader {
 }
 
 // outputs returns the map outputs of these applications on this node, reading until a deadline. Each application gets
-// an even part of the time and of the maximum number, so that none keeps the others from being read. The error says
-// what could not be read.
+// an even part of the time and of the maximum number, so that none keeps the others from being read. If it has more
+// than that, the next report has those after them. The error says what could not be read.
 func (r *reader) outputs(of []api.App, until time.Time) (list []api.Output, err error) {
 	before := r.apps
 	r.apps = make(map[string]*read.App, len(of))

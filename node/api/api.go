@@ -23,8 +23,8 @@ type Sync struct {
 	Containers []Container `json:"containers"`
 	// Failed lists the wants of the wish Applied that it could not carry out.
 	Failed []Failure `json:"failed"`
-	// Outputs are the map outputs on the node of the applications in [Wish.Outputs], and Heaps the heaps of the
-	// containers in [Wish.Heaps].
+	// Outputs are the map outputs on the node of the applications in [Wish.Outputs], in turn if they are too many for one
+	// report, and Heaps the heaps of the containers in [Wish.Heaps].
 	Outputs []Output `json:"outputs,omitempty"`
 	Heaps   []Heap   `json:"heaps,omitempty"`
 	// DiskBusy is for how many milliseconds the disks under the NodeManager's local directories were busy since the

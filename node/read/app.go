@@ -15,7 +15,7 @@ import (
 
 // Limits for one application.
 const (
-	maxEntries = 20_000 // names in a local directory
+	maxEntries = 50_000 // names in a local directory; the ResourceManager keeps as many tasks in mind
 	maxName    = 64     // bytes in an attempt's name: four numbers and what is between them
 	maxSaid    = 8      // files named in an error
 )
@@ -25,7 +25,14 @@ type App struct {
 	dirs   []string
 	folder string // in each of them
 	id     ids.App
-	seen   map[string]output // by attempt
+	seen   map[string]output // by attempt, in the last pass
+	next   place             // where the next pass begins
+}
+
+// A place in the local directories is after the name in the dir of this number, "" for before all. Names are in order.
+type place struct {
+	dir  int
+	name string
 }
 
 // output caches what was read from a file: while time and size stay the same it is not read again.
@@ -50,34 +57,42 @@ func NewApp(dirs []string, user string, id ids.App) *App {
 }
 
 // Outputs returns what the maps of a MapReduce job have written and not yet removed, by attempt: at most this many
-// outputs, always the first, and only those that it gets to before a deadline. A file that it has returned before is read
-// again only if its time or size has changed, so that in the same time the next call gets further. The error says what
-// could not be read; the result has everything that the error does not name.
+// outputs, and only those that it gets to before a deadline. If there are more than that many, the next call returns
+// those after them, and so on; the call after that with the last begins again. A file that the call before returned is
+// read again only if its time or size has changed, so that after a deadline the next call gets further in the same time.
+// The error says what could not be read; the calls of a round return everything that no error names.
 func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	seen := map[string]output{}
 	var wrong problems
-	a.each(&wrong, until, func(root *os.Root, list []string) (more bool) {
+	next := a.next
+	over := a.each(&wrong, until, func(dir int, root *os.Root, list []string) (more bool) {
+		last := ""
+		if dir == a.next.dir {
+			last = a.next.name
+		}
 		for _, name := range list {
-			if _, twice := seen[name]; twice || !a.isMap(name) {
+			if _, twice := seen[name]; twice || name <= last || !a.isMap(name) {
 				continue
+			}
+			if len(seen) == most {
+				next = place{dir, last}
+				return false
 			}
 			if late(&wrong, until, pathOf(root)) {
 				return false
 			}
 			o, err := a.output(root, name)
-			if err != nil {
-				wrong.add(err)
-				continue
+			if wrong.add(err); err == nil {
+				seen[name] = o
 			}
-			if len(seen) == most {
-				wrong.put(fmt.Errorf("%s has more outputs than the %d that are kept of %s", pathOf(root), most, a.id))
-				return false
-			}
-			seen[name] = o
+			last = name
 		}
 		return true
 	})
-	a.seen = seen
+	if over {
+		next = place{}
+	}
+	a.seen, a.next = seen, next
 	out := make([]Output, 0, len(seen))
 	for _, o := range seen {
 		out = append(out, o.said)
@@ -119,12 +134,13 @@ func (a *App) isMap(name string) bool {
 	return ok && !reduce && app == a.id
 }
 
-// each visits the output folder in each local directory that has one, with the names in it, until a deadline or until a
-// visit wants no more.
-func (a *App) each(wrong *problems, until time.Time, visit func(root *os.Root, list []string) (more bool)) {
-	for _, dir := range a.dirs {
+// each visits the output folder in each local directory that has one, from where the pass begins, with the names in it
+// in order, until a deadline or until a visit wants no more. It reports whether it has visited all.
+func (a *App) each(wrong *problems, until time.Time, visit func(dir int, root *os.Root, list []string) (more bool)) (all bool) {
+	for i := a.next.dir; i < len(a.dirs); i++ {
+		dir := a.dirs[i]
 		if late(wrong, until, dir) {
-			return
+			return false
 		}
 		local, err := os.OpenRoot(dir)
 		if err != nil {
@@ -139,12 +155,14 @@ func (a *App) each(wrong *problems, until time.Time, visit func(root *os.Root, l
 		}
 		list, err := names(root, maxEntries)
 		wrong.add(err)
-		more := visit(root, list)
+		slices.Sort(list)
+		more := visit(i, root, list)
 		_ = root.Close()
 		if !more {
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // late reports whether the deadline has passed, and if so records that there is more to read.
