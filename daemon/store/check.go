@@ -40,6 +40,8 @@ type checker struct {
 	pages    uint64 // number of pages in the file; no reference may be beyond
 	seen     []use
 	damage   []Damage
+	gaps     []gap
+	leaves   map[string]int                   // how deep the leaf pages of each bucket are: all are equally deep
 	list     uint64                           // the page with the free list
 	listed   bool                             // the free list is intact
 	found    func(bucket, key, record []byte) // called for every record; may be nil
@@ -62,6 +64,17 @@ type spot struct {
 	bucket   []byte
 	from, to []byte
 	depth    int
+}
+
+// A gap is where pages may be missing from the tree that are in the file: at a page, or below it, or in place of it.
+type gap struct {
+	page uint64
+	spot
+}
+
+// holds reports whether a record may be on a page that is missing there.
+func (g gap) holds(bucket, key []byte) bool {
+	return (g.bucket == nil || bytes.Equal(g.bucket, bucket)) && bytes.Compare(key, g.from) >= 0 && (g.to == nil || bytes.Compare(key, g.to) < 0)
 }
 
 // A use is how a page is used, as far as it has been met.
@@ -113,7 +126,9 @@ func (h header) fits(size int64) error {
 
 // inspect walks all pages that can be reached from a meta page.
 func inspect(file io.ReaderAt, h header, found func(bucket, key, record []byte)) *checker {
-	c := &checker{file: file, pageSize: h.pageSize, pages: h.pages, seen: make([]use, h.pages), list: h.freelist, found: found}
+	c := &checker{
+		file: file, pageSize: h.pageSize, pages: h.pages, seen: make([]use, h.pages), leaves: map[string]int{}, list: h.freelist, found: found,
+	}
 	c.seen[0], c.seen[1] = inUse, inUse
 	if err := c.freelist(h.freelist); err != nil {
 		c.note(h.freelist, spot{}, err)
@@ -288,14 +303,20 @@ func freeCount(b []byte) (n uint64, at int) {
 func (c *checker) page(id uint64, at spot) {
 	if at.depth > maxDepth {
 		c.note(id, at, fmt.Errorf("it is nested %d pages deep", at.depth))
+		c.gaps = append(c.gaps, gap{id, at})
 		return
 	}
 	b, err := c.read(id)
 	if err != nil {
 		c.note(id, at, err)
 	}
-	if b != nil {
+	switch {
+	case b != nil:
 		c.elements(b, id, at)
+	case id < c.pages && c.seen[id] == inUse: // one of two references is wrong, and the page that it led to may be anywhere
+		c.gaps = append(c.gaps, gap{page: id})
+	default:
+		c.gaps = append(c.gaps, gap{id, at})
 	}
 }
 
@@ -317,12 +338,20 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 		}
 		said = true
 	}
+	leaf := order.Uint16(b[8:]) == flagLeaf
+	if leaf {
+		c.leaves[string(at.bucket)] = at.depth
+	}
 	if err != nil {
 		wrong(err)
+		if !leaf || at.bucket == nil {
+			c.gaps = append(c.gaps, gap{id, at})
+		}
 	}
 	for i, e := range list {
 		if bytes.Compare(e.key, at.from) < 0 || at.to != nil && bytes.Compare(e.key, at.to) >= 0 { // of another page
 			wrong(fmt.Errorf("element %d is outside the key range of its parent page", i))
+			c.gaps = append(c.gaps, gap{id, spot{bucket: at.bucket}})
 			continue
 		}
 		below := at
@@ -341,6 +370,7 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 			below.bucket, below.from, below.to = e.key, nil, nil
 			if err := c.bucket(e.value, id, below); err != nil {
 				wrong(err)
+				c.gaps = append(c.gaps, gap{id, below})
 			}
 		default:
 			if e.flags == flagBucket {

@@ -140,7 +140,10 @@ func (w *wreck) take(bucket, key, record []byte) {
 }
 
 // orphans passes on the records of pages that are neither reachable nor free. Their keys tell which bucket they are of.
+// What looks like such a page may be bytes that a user chose, of a submission of several pages whose first is damaged.
+// So only records count whose pages may be missing from the tree, and a damaged leaf page hides no others.
 func (c *checker) orphans(found func(bucket, key, record []byte)) {
+	var all []element
 	for id := uint64(2); id < c.pages; id++ {
 		if c.seen[id] != unmet {
 			continue
@@ -149,11 +152,20 @@ func (c *checker) orphans(found func(bucket, key, record []byte)) {
 		if err != nil || order.Uint16(b[8:]) != flagLeaf {
 			continue
 		}
-		list, _, err := parse(b)
-		for _, e := range list {
-			if bucket := bucketOf(e.key); err == nil && e.flags == 0 && bucket != nil {
-				found(bucket, e.key, e.value)
-			}
+		if list, _, err := parse(b); err == nil {
+			all = append(all, list...)
+		}
+	}
+	// A page that is still unmet is damaged itself: had a wrong reference led to it, it would be part of another.
+	gaps := slices.DeleteFunc(c.gaps, func(g gap) bool {
+		depth, known := c.leaves[string(g.bucket)]
+		return known && g.depth == depth && g.page < c.pages && c.seen[g.page] == unmet
+	})
+	for _, e := range all {
+		bucket := bucketOf(e.key)
+		missing := func(g gap) bool { return g.holds(bucket, e.key) }
+		if e.flags == 0 && bucket != nil && slices.ContainsFunc(gaps, missing) {
+			found(bucket, e.key, e.value)
 		}
 	}
 }

@@ -119,6 +119,108 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
+// A page of a submission that looks like a page of records is not taken for one if the page before it is lost.
+func TestForgedPages(t *testing.T) {
+	path, content := realistic(t)
+	if order.Uint32(content[pageHeader+8:]) != 4096 {
+		t.Skip("pages of this machine are not 4096 bytes long")
+	}
+	var lost uint64
+	var stolen []byte
+	for _, id := range pagesOf(t, content, flagLeaf) {
+		if list := elementsOf(t, content, id); order.Uint32(content[id*4096+12:]) > 0 && bytes.Equal(bucketOf(list[0].key), submissions) {
+			lost, stolen = id, list[0].key
+		}
+	}
+	if lost == 0 {
+		t.Fatal("no submissions have several pages")
+	}
+	record, err := encode([]byte(app(9999).String()), &App{ID: app(9999), User: "bob"})
+	must(t, err)
+	mine := pieceKey{app(9999), 1, 1}.bytes()
+	forged := map[string][]byte{
+		app(9999).String(): record, string(mine): seal(mine, []byte("bob's")), string(stolen): seal(stolen, []byte("bob's")),
+	}
+	broken := slices.Clone(content)
+	clear(broken[lost*4096 : (lost+1)*4096])
+	copy(broken[(lost+1)*4096:], leafOf(lost+1, forged))
+	must(t, os.WriteFile(path, broken, fileMode))
+	w, err := readWreck(path)
+	must(t, err)
+	for key := range forged {
+		for bucket, list := range w.records {
+			if _, there := list[key]; there {
+				t.Errorf("%s of a user's bytes is taken for a record of %s", key, bucket)
+			}
+		}
+	}
+}
+
+// elementsOf returns the elements of an intact page.
+func elementsOf(t *testing.T, content []byte, id uint64) []element {
+	t.Helper()
+	list, _, err := parse(content[id*4096 : (id+1+uint64(order.Uint32(content[id*4096+12:])))*4096])
+	must(t, err)
+	return list
+}
+
+// leafOf returns a leaf page of records.
+func leafOf(id uint64, records map[string][]byte) []byte {
+	b := make([]byte, 4096)
+	order.PutUint64(b, id)
+	order.PutUint16(b[8:], flagLeaf)
+	order.PutUint16(b[10:], uint16(len(records)))
+	end := pageHeader + len(records)*leafElement
+	for i, key := range slices.Sorted(maps.Keys(records)) {
+		at := pageHeader + i*leafElement
+		order.PutUint32(b[at+4:], uint32(end-at))
+		order.PutUint32(b[at+8:], uint32(len(key)))
+		order.PutUint32(b[at+12:], uint32(len(records[key])))
+		end += copy(b[end:], key)
+		end += copy(b[end:], records[key])
+	}
+	return b
+}
+
+// If a reference leads to another page, the records of the page that it should lead to are found all the same.
+func TestWrongReferences(t *testing.T) {
+	_, content := realistic(t)
+	if order.Uint32(content[pageHeader+8:]) != 4096 {
+		t.Skip("pages of this machine are not 4096 bytes long")
+	}
+	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	must(t, err)
+	whole := inspect(bytes.NewReader(content), h, nil)
+	tried := 0
+	for _, page := range pagesOf(t, content, flagBranch) {
+		for i := range int(order.Uint16(content[page*4096+10:])) {
+			at := int(page)*4096 + pageHeader + i*leafElement + 8
+			child := order.Uint64(content[at:])
+			if order.Uint16(content[child*4096+8:]) != flagLeaf {
+				continue
+			}
+			for _, bit := range []uint64{1, 2, 4, 8, 1 << 40} {
+				if other := child ^ bit; other < h.pages && whole.seen[other] == free { // then the list of free pages is in doubt
+					continue
+				}
+				tried++
+				broken := slices.Clone(content)
+				order.PutUint64(broken[at:], child^bit)
+				w := &wreck{records: map[string]map[string][]byte{}}
+				inspect(bytes.NewReader(broken), h, w.take).orphans(w.take)
+				for _, e := range elementsOf(t, content, child) {
+					if w.records[string(bucketOf(e.key))][string(e.key)] == nil {
+						t.Errorf("page %d instead of %d: %s is lost", child^bit, child, e.key)
+					}
+				}
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("no reference leads to a leaf page")
+	}
+}
+
 // wantRest checks that a state has all records of an earlier one except those on a page, and returns how many are lost.
 func wantRest(t *testing.T, places map[string][2]uint64, page uint64, before, state *State) (lost int) {
 	t.Helper()
