@@ -18,7 +18,7 @@ const (
 	AppMoved         // an application is in another queue
 	AppReprioritised // an application has another priority
 	AppRetried       // an application wants another master: its last attempt is over
-	AppAsked         // an application's asks have changed for a reason other than a grant
+	AppAsked         // an application's asks, or the size of a waiting master, have changed for a reason other than a grant
 	AppExcluded      // an application has changed the nodes it excludes
 
 	Reserved   // a node is reserved

@@ -309,7 +309,11 @@ func (c *Core) revise() {
 
 // resizeMaster sizes a waiting master again.
 func (c *Core) resizeMaster(a *policy.App) {
+	was := a.Pending()
 	c.wantMaster(a, c.masters[a.ID()])
+	if a.Pending() != was {
+		c.tellApp(policy.AppAsked, a)
+	}
 	c.touch(a)
 	c.remade = append(c.remade, a.ID())
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Check implements [policy.Checker]. It checks that no queue exceeds its maximum, unless the cluster shrank under it,
-// that the guarantees of children are within their parent's, and that the masters let in match the counts.
+// that the guarantees of children are within their parent's, and that the masters let in match the counts, as large as
+// they are.
 func (s *Scheduler) Check(v policy.View) (found []string) {
 	guaranteed := make([]heddle.Resource, len(s.queues))
 	for i := range s.queues {
@@ -38,6 +39,11 @@ func (s *Scheduler) checkMasters(v policy.View, id heddle.QueueID) (found []stri
 		st := &s.apps[i]
 		if st.active && v.Queue(st.queue).Within(v.Queue(id)) {
 			active++
+		}
+		if st.known && st.queue == id {
+			if size, ok := masterOf(v.App(heddle.AppID(i))); ok && size != st.master {
+				found = append(found, "masters-sized: "+c.cfg.Path+" counts the master of application "+strconv.Itoa(i)+" in a size it does not have")
+			}
 		}
 		switch {
 		case !st.known || st.queue != id:

@@ -188,12 +188,15 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 	case policy.AppAdded:
 		s.wait(v, e.App)
 	case policy.AppAsked:
-		s.asked(e.App)
+		if !s.resizeMaster(v, e.App) { // a master that is sized again is no new request
+			s.asked(e.App)
+		}
 		s.served(v, e.App)
 	case policy.Granted:
 		if !asks(e.App) {
 			s.ask(e.App.ID(), false)
 		}
+		s.resizeMaster(v, e.App) // its limit may be another than was asked for
 		s.served(v, e.App)
 	case policy.Adopted:
 		s.adopted(v, e.Container)
@@ -201,6 +204,7 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		if e.Forced {
 			s.excuse(v, e.App.Queue())
 		}
+		s.resizeMaster(v, e.App)
 	case policy.AppRetried:
 		q := s.apps[e.App.ID()].queue
 		if top := s.forget(e.App.ID()); top != q {
@@ -224,11 +228,7 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 	}
 	st := &s.apps[a.ID()]
 	*st = appState{queue: a.Queue().ID(), user: a.User().Nth(), priority: a.Priority(), tasks: a.Facts().Maps + a.Facts().Reduces, submitted: a.Submitted(), known: true}
-	for _, k := range a.Asks() {
-		if k.Kind() == heddle.AM {
-			st.master = k.Size()
-		}
-	}
+	st.master, _ = masterOf(a)
 	l := s.queues[st.queue].leaf
 	s.countInactive(v, st.queue)
 	s.userAt(l, st.user).waiting++
@@ -238,6 +238,41 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 	}
 	s.activate(v, st.queue)
 	s.asked(a)
+}
+
+// masterOf returns what an application's master holds or asks for; ok is false if it has none and asks for none.
+func masterOf(a *policy.App) (size heddle.Resource, ok bool) {
+	if x := a.Master(); x != nil {
+		return x.Limit(), true
+	}
+	if a.Waiting(heddle.AM) == 0 {
+		return heddle.Resource{}, false
+	}
+	for _, k := range a.Asks() {
+		if k.Kind() == heddle.AM && k.Count() > 0 {
+			size, ok = k.Size(), true
+		}
+	}
+	return size, ok
+}
+
+// resizeMaster counts an application's master as large as it is now, and lets in those for which that makes room. It
+// reports whether the size is another than was counted.
+func (s *Scheduler) resizeMaster(v policy.View, a *policy.App) bool {
+	st := &s.apps[a.ID()]
+	size, ok := masterOf(a)
+	if !ok || size == st.master {
+		return false
+	}
+	if st.active {
+		l := s.queues[st.queue].leaf
+		u := s.userAt(l, st.user)
+		by := size.Minus(st.master)
+		l.masters, u.masters = l.masters.Plus(by), u.masters.Plus(by)
+	}
+	st.master = size
+	s.activate(v, st.queue)
+	return true
 }
 
 // line inserts an application into its leaf's line, behind those of its priority that are not larger.
