@@ -16,8 +16,11 @@ type Sizer struct {
 	stiffs     int    // … their number
 	apps       []master
 	jobs       []job // of the last simulation of waves
+	waiting    int   // masters that wait for their containers
 
-	played  bool // jobs is from this step
+	played  bool // jobs is what a simulation now would give
+	reset   bool // … but not in the next step: what a master managed so far no longer counts
+	checked bool // waiting masters have the sizes that jobs gives them
 	pending bool // a constraint has changed since waiting masters were last checked
 	running bool // … since running ones were
 }
@@ -27,6 +30,8 @@ type master struct {
 	size  heddle.Resource // decided last; zero = never
 	most  int             // most workers at once so far, as counted; counted only with Shrink
 	named bool            // Woken named it, and size holds the size it is to have
+	waits bool            // counted in Sizer.waiting
+	at    int             // where its job was in Sizer.jobs after the last simulation
 }
 
 // Size implements [policy.Size].
@@ -36,11 +41,12 @@ func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 	}
 	m := s.master(a.ID())
 	if !m.named {
-		s.decide(v)
-		for i := range s.jobs {
-			if j := &s.jobs[i]; j.app == a.ID() {
-				m.size = s.fitting(v, j)
-			}
+		if !s.played || s.reset || s.job(a.ID()) == nil {
+			s.decide(v)
+			m = s.master(a.ID())
+		}
+		if j := s.job(a.ID()); j != nil {
+			m.size = s.fitting(v, j)
 		}
 	}
 	m.named = false
@@ -73,10 +79,21 @@ func (s *Sizer) master(a heddle.AppID) *master {
 	return &s.apps[a]
 }
 
+// job returns an application's job in the last simulation of waves, or nil if it had no part in it.
+func (s *Sizer) job(a heddle.AppID) *job {
+	if i := s.master(a).at; i < len(s.jobs) && s.jobs[i].app == a {
+		return &s.jobs[i]
+	}
+	return nil
+}
+
 // decide computes every job's wave under the current constraints.
 func (s *Sizer) decide(v policy.View) {
 	s.play(s.gather(v))
-	s.played = true
+	for i := range s.jobs {
+		s.master(s.jobs[i].app).at = i
+	}
+	s.played, s.reset, s.checked = true, false, false
 }
 
 // Needs implements [policy.Needer]. Only a master that is known to run is made larger, so feedback needs to know about
@@ -88,10 +105,10 @@ func (s *Sizer) Needs() policy.Needs {
 // fixed reports whether masters' heaps must be taken to keep their start size wherever they run: on some node they do.
 func (s *Sizer) fixed() bool { return s.stiffs > 0 }
 
-// Hears implements [policy.Listener]: the events that change a constraint, and those that could come between
-// [Sizer.Size] and the use of its result.
+// Hears implements [policy.Listener]: the events that change a constraint, what jobs have done or which masters wait.
 func (s *Sizer) Hears() policy.News {
-	return policy.NodesChanged | policy.AppAdded | policy.AppRetried | policy.AppDone | policy.AppAsked
+	return policy.NodesChanged | policy.AppAdded | policy.AppRetried | policy.AppDone | policy.AppAsked | policy.AppReprioritised |
+		policy.Granted | policy.Adopted | policy.Ended
 }
 
 // Hear implements [policy.Listener].
@@ -99,18 +116,47 @@ func (s *Sizer) Hear(v policy.View, e policy.Effect) {
 	switch e.What {
 	case policy.NodeUp, policy.NodeDown, policy.NodeResized:
 		s.nodeChanged(v, e.Node)
+		s.constrain(false)
+		return
 	case policy.AppDone:
+		s.await(e.App, false)
 		*s.master(e.App.ID()) = master{}
-	case policy.AppAdded, policy.AppRetried:
-		s.master(e.App.ID()).most = 0
-		s.pending, s.running = s.o.Feedback, s.o.Feedback
-		return // what Size has just computed still holds
+		s.constrain(false)
+		return
+	case policy.AppAdded:
+		s.constrain(s.job(e.App.ID()) != nil) // what Size has just computed still holds
+	case policy.AppRetried:
+		m := s.master(e.App.ID())
+		s.reset = s.reset || m.most > 0
+		m.most = 0
+		s.constrain(true)
+	case policy.AppAsked: // affects no wave
 	default:
 		s.played = false
-		return
 	}
-	s.played, s.pending, s.running = false, s.o.Feedback, s.o.Feedback
+	s.await(e.App, waits(e.App))
 }
+
+// constrain records that a constraint has changed; played says whether the last simulation already has it.
+func (s *Sizer) constrain(played bool) {
+	s.played = s.played && played
+	s.pending, s.running = s.o.Feedback, s.o.Feedback
+}
+
+// await counts an application among those whose masters wait, or no longer does.
+func (s *Sizer) await(a *policy.App, waits bool) {
+	m := s.master(a.ID())
+	switch {
+	case waits && !m.waits:
+		s.waiting++
+	case !waits && m.waits:
+		s.waiting--
+	}
+	m.waits = waits
+}
+
+// waits reports whether an application's master waits for its container.
+func waits(a *policy.App) bool { return a.Master() == nil && a.Waiting(heddle.AM) > 0 }
 
 // Woken implements [policy.Waker]: the sizes of waiting masters are decided again at once.
 func (s *Sizer) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
@@ -118,16 +164,22 @@ func (s *Sizer) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
 		return ids
 	}
 	s.pending = false
+	if s.waiting == 0 {
+		s.count(v)
+		s.played, s.reset = s.played && !s.reset, false
+		return ids
+	}
 	if !s.played {
 		s.decide(v)
 	}
-	s.played = false
-	if s.containers == 0 {
+	s.played, s.reset = s.played && !s.reset, false
+	if s.containers == 0 || s.checked {
 		return ids
 	}
+	s.checked = true
 	for i := range s.jobs {
 		j := &s.jobs[i]
-		if !j.waits {
+		if !waits(v.App(j.app)) {
 			continue
 		}
 		m := s.master(j.app)
@@ -156,7 +208,6 @@ func (s *Sizer) Run(v policy.View, p *policy.Plan) {
 	}
 	s.running = false
 	s.decide(v)
-	s.played = false
 	for i := range s.jobs {
 		j := &s.jobs[i]
 		x := v.App(j.app).Master()

@@ -129,3 +129,30 @@ func TestMastersFitTheLargestNode(t *testing.T) {
 		}
 	}
 }
+
+// A new core that is told of many applications whose masters wait simulates their waves once, not for each of them.
+func TestWavesAreNotPlayedForEachWaitingMaster(t *testing.T) {
+	s, err := adaptcont.NewDynamic(policytest.Args("queue: capacity"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := sched.New(put(s))
+	c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(64<<10, 64_000), Can: heddle.AllCaps})
+	played := 0
+	step := func(ev heddle.Event) {
+		c.Step(0, ev)
+		if adaptcont.Played(s) {
+			played++
+		}
+	}
+	const apps = 1000
+	for a := range heddle.AppID(apps) {
+		step(heddle.Submit{App: a, Queue: 1, Framework: heddle.MapReduce, Facts: heddle.Facts{Maps: int32(1 + a%7)}})
+	}
+	for a := range heddle.AppID(apps) {
+		step(heddle.Attempt{App: a, Master: heddle.Of(1024, 1000)})
+	}
+	if played > 2 {
+		t.Errorf("waves were simulated in %d steps of %d", played, 2*apps)
+	}
+}

@@ -22,7 +22,6 @@ type job struct {
 	left     int // maps still to be done
 	tasks    int // in all
 	wave     int // Ω, the largest wave found so far
-	waits    bool
 }
 
 // fifo simulates waves of the given number of containers: in each wave the jobs take what they need in their order, as

@@ -92,7 +92,7 @@ func (s *Sizer) gather(v policy.View) (containers, users int) {
 			left := undone(m, a.Finished(heddle.Map))
 			s.jobs = append(s.jobs, job{
 				app: a.ID(), priority: a.Priority(), at: a.Submitted(), tasks: m + int(a.Facts().Reduces),
-				left: left, wave: s.had(a, left), waits: a.Master() == nil && a.Waiting(heddle.AM) > 0,
+				left: left, wave: s.had(a, left),
 			})
 		}
 	}
