@@ -35,12 +35,21 @@ func asked(a *policy.App) demand {
 // starts reports whether an application has not asked for any task yet.
 func (st *appState) starts() bool { return st.tasked.containers == 0 }
 
-// wants returns what an application waits for: what it asks for and, while it starts, what it is expected to ask for.
-func (st *appState) wants(a *policy.App) heddle.Resource {
-	if st.starts() {
+// wants returns what an application waits for at t: what it asks for and, as long as it is about to ask for its first
+// tasks, what it is expected to ask for.
+func (s *Scheduler) wants(a *policy.App, st *appState, t heddle.Time) heddle.Resource {
+	if s.expecting(a, st, t) {
 		return a.Pending().Plus(st.expected.total)
 	}
 	return a.Pending()
+}
+
+// expecting reports whether a starting application is expected at t to ask for tasks: until its master has had the
+// patience that the options give it. One that asks for nothing by then, such as an interactive session, may not do so
+// for hours.
+func (s *Scheduler) expecting(a *policy.App, st *appState, t heddle.Time) bool {
+	x := a.Master()
+	return st.starts() && (x == nil || s.o.Patience < 0 || t.Since(x.Granted()) < heddle.Seconds(s.o.Patience))
 }
 
 // unknown reports whether it is unknown at t what a starting application will ask for. After the patience that the

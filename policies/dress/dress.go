@@ -246,7 +246,7 @@ func (s *Scheduler) recount(v policy.View, a *policy.App, grown bool) {
 	if s.total != (heddle.Resource{}) {
 		st.category = s.category(v, st, grown)
 	}
-	s.count(st, a.Used().Plus(a.Booked()), st.wants(a), tasksOf(a), endsOf(a))
+	s.count(st, a.Used().Plus(a.Booked()), s.wants(a, st, v.Now()), tasksOf(a), endsOf(a))
 	s.queues(a)
 }
 

@@ -30,8 +30,8 @@ func (s *Scheduler) Tick(v policy.View) bool {
 
 // resting reports whether further intervals leave δ unchanged until something happens.
 func (s *Scheduler) resting(v policy.View) bool {
-	for _, id := range s.alive { // the reserve it keeps ends with its patience
-		if a := v.App(id); a != nil && s.o.Patience >= 0 && s.unknown(a, &s.apps[id], s.next) {
+	for _, id := range s.alive {
+		if a := v.App(id); a != nil && s.o.Patience >= 0 && s.starting(a, &s.apps[id], s.next) {
 			return false
 		}
 	}
@@ -44,6 +44,11 @@ func (s *Scheduler) resting(v policy.View) bool {
 		}
 	}
 	return true
+}
+
+// starting reports whether what is reserved because of an application at t ends with its patience.
+func (s *Scheduler) starting(a *policy.App, st *appState, t heddle.Time) bool {
+	return s.unknown(a, st, t) || a.Master() != nil && s.expecting(a, st, t)
 }
 
 // adjustAt processes the interval that ends at t. It reports whether any category's limit changed, or who may be served
@@ -97,7 +102,7 @@ func (s *Scheduler) lateness(a *policy.App, t heddle.Time) bool {
 // waits for anything.
 func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	st := &s.apps[a.ID()]
-	s.count(st, st.taken, st.wants(a), st.tasks, st.ends) // a master that is gone asks for nothing any more, but no event says so
+	s.count(st, st.taken, s.wants(a, st, t), st.tasks, st.ends) // a master that is gone asks for nothing any more, but no event says so
 	s.queues(a)
 	c := &s.cats[st.category]
 	if st.category < len(s.cats)-1 && s.o.Keep == whileJobs {

@@ -45,7 +45,8 @@ type Options struct {
 
 	// Patience is how long, in seconds, a category that waits and has no running task may be passed over. After that,
 	// one of its containers takes precedence over the other category's reserve. The paper has no such bound, and with δ
-	// at 0 a job can wait as long as the large ones take whatever is freed. Negative: no bound.
+	// at 0 a job can wait as long as the large ones take whatever is freed. It is also how long a job whose master runs,
+	// and asks for nothing, counts as waiting for what it is expected to ask for. Negative: no bound.
 	Patience float64 `yaml:"patience"`
 
 	// Prompt gives room that comes free to a category that is short of it, and below DeltaMax, as soon as the node
