@@ -53,6 +53,7 @@ type (
 		Size     Resource
 		Age      Span  // for how long it has been held; 0 if unknown
 		Ref      int64 // the sender's own number; returned in Adopt
+		Handed   bool  // a former core held it, and knew what else the application had done; see [Past]
 	}
 
 	// Submit says that a user submitted an application and wants a container for its master.
@@ -64,6 +65,7 @@ type (
 		Framework Framework
 		Master    Resource // size of its container; zero if none is wanted: it runs already, and no limit rejects it
 		Facts     Facts
+		Past      Past
 	}
 
 	// Attempt says that an application whose master failed is to have another one. The nodes excluded by the failed one
@@ -256,6 +258,20 @@ type Facts struct {
 	// MasterHeap is the Java heap in MiB that the master's command sets, if it can be cut to fit a container smaller
 	// than requested. 0 means that the master's size must stay as requested.
 	MasterHeap int64
+}
+
+// A Past is what a former core counted of an application that it hands over. The zero value stands for an application of
+// which nothing has run, or nothing is known.
+type Past struct {
+	Begun bool            // it has had a container for a task
+	Ended [NumKinds]Tally // of its containers that ended well
+	Found [NumKinds]int32 // … how many of these were found running, and not handed over
+}
+
+// A Tally is a number of containers, and how long they were held in total.
+type Tally struct {
+	Count int64
+	Held  Span
 }
 
 // besideHeap is how many MiB an MRAppMaster process uses outside its Java heap: 150 to 190 were measured.

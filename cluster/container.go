@@ -62,6 +62,7 @@ type Container struct {
 	frozen     bool  // suspended, and not running at all
 	fulfils    bool  // was a reservation before its grant
 	strict     bool  // its ask ruled out the rack's nodes that it did not name
+	found      bool  // counted in App.found
 	borrowed   int64 // milli-vcores taken from its application's pool on the node
 	nextUnseen *Container
 
@@ -311,6 +312,15 @@ func (c *Cluster) Adopt(a *App, n *Node, kind heddle.Kind, priority int32, alloc
 	return x
 }
 
+// SetFound marks a container that was found running, and that no former core handed over.
+func (c *Cluster) SetFound(x *Container) {
+	x.found = true
+	x.app.found[x.kind]++
+}
+
+// Found reports whether the container is marked as found; see [App.Found].
+func (c *Container) Found() bool { return c.found }
+
 // countUnserved updates the number of unserved applications after a change to a; was is whether it was unserved before.
 func (c *Cluster) countUnserved(a *App, was bool) {
 	switch is := a.Unserved(); {
@@ -407,6 +417,8 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	if well {
 		a.ended[x.kind].add(c.now.Since(x.granted))
 		c.ended[x.kind].add(c.now.Since(x.granted))
+	} else if x.found {
+		a.found[x.kind]--
 	}
 	if back {
 		c.forgetUnseen(x)

@@ -293,6 +293,7 @@ type App struct {
 	passed    heddle.Time // since when it asks without being given anything
 	outputs   []Output
 	outputAt  map[heddle.NodeID]int
+	found     [heddle.NumKinds]int32 // containers that were found: see Found
 }
 
 // ended counts the containers that ended well, and how long they were held since their grant.
@@ -399,6 +400,25 @@ func (a *App) MapsOver() bool { return a.Waiting(heddle.Map)+a.Running(heddle.Ma
 // Finished returns how many containers of a kind ended well. For executors it counts all that had started, since their
 // application ends them when it no longer needs them.
 func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
+
+// Found returns how many of the containers of a kind that run or ended well were found running by a core to which nobody
+// had told what else the application had done by then.
+func (a *App) Found(k heddle.Kind) int { return int(a.found[k]) }
+
+// Past returns what another core is to be told that takes over the application.
+func (a *App) Past() heddle.Past {
+	p := heddle.Past{Begun: a.begun, Found: a.found}
+	for k, e := range a.ended {
+		p.Ended[k] = heddle.Tally{Count: e.count, Held: e.held}
+	}
+	a.Each(func(x *Container) bool {
+		if x.found {
+			p.Found[x.kind]--
+		}
+		return true
+	})
+	return p
+}
 
 // Peak returns the largest peak memory, in MiB, measured in an ended task of a kind; 0 if none was measured.
 func (a *App) Peak(k heddle.Kind) int64 { return a.peak[k] }

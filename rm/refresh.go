@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"heddle"
+	"heddle/policy"
 	"heddle/sched"
 )
 
@@ -35,7 +36,7 @@ func (m *Machine) create(path string) error {
 
 // rebuild switches to a new scheduler, configured as sch was, with the queues that placement created for unfinished
 // applications, and more. Running containers stay, in the queue of the same path; waiting applications keep their place
-// by submission, but not what a policy learned about them. If a queue with applications is gone, or the largest
+// by submission, but not what a policy learned about them; what jobs have done stays known. If a queue with applications is gone, or the largest
 // container shrinks while there are applications, nothing changes.
 func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
 	if sch.Rebuild == nil {
@@ -73,6 +74,11 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 			m.settle(a, t)
 		}
 	}
+	was := m.core.View()
+	known := map[*app]*policy.App{}
+	for a := range m.current() {
+		known[a] = was.App(a.aid)
+	}
 	past := m.core.Counts()
 	m.steps, m.grants = m.steps+past.Steps, m.grants+past.Grants
 	for i, n := range past.Undone {
@@ -94,7 +100,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	}
 	for a, t := range m.current() {
 		a.placed = nil
-		m.tellAgain(a)
+		m.tellAgain(a, was, known[a])
 		if t.registered() && !t.state.isOver() {
 			m.inquire(t) // again: the new core has not heard what masters said about tasks
 		}
@@ -149,20 +155,27 @@ func (m *Machine) askAll() {
 	}
 }
 
-// tellAgain tells a new core about an application and what it holds. The core accepts it, as the last one did.
-func (m *Machine) tellAgain(a *app) {
-	facts := m.factsOf(a)
+// tellAgain tells a new core about an application and what it holds: what the last core knew of it, if it did. was is
+// that core's state. The core accepts the application, as the last one did.
+func (m *Machine) tellAgain(a *app, was policy.View, known *policy.App) {
+	facts, past := m.factsOf(a), heddle.Past{}
+	if known != nil {
+		last := facts.Last
+		facts, past = *known.Facts(), known.Past()
+		facts.Last = last
+	}
 	facts.Splits = nil // these use the nodes' old numbers
 	m.step(heddle.Submit{
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
-		Facts: facts,
+		Facts: facts, Past: past,
 	})
 	for _, c := range byAge(a.newest().held) {
 		m.relax(c)
 		m.finding.id = c.id()
+		x := was.Container(c.cid)
 		m.step(heddle.Found{
 			App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.limitOf(),
-			Age: m.now.Since(c.created), Ref: int64(c.node.nid),
+			Age: m.now.Since(c.created), Ref: int64(c.node.nid), Handed: x != nil && !x.Found(),
 		})
 		if d := c.deed; d != nil && d.lacks != 0 {
 			m.step(heddle.Unable{Container: c.cid, What: d.lacks})

@@ -22,6 +22,9 @@ func (c *Core) adopt(e *heddle.Found) {
 		c.withdrawMaster(a)
 	}
 	x := c.c.Adopt(a, n, e.Kind, e.Priority, e.AllocID, e.Size, max(e.Age, 0))
+	if !e.Handed {
+		c.c.SetFound(x)
+	}
 	c.out = append(c.out, c.arena.adopts.put(heddle.Adopt{Container: x.ID(), Ref: e.Ref}))
 	c.tell(policy.Adopted, x)
 	c.touch(a)

@@ -132,13 +132,19 @@ func (l *Lag) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 func (l *Lag) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
 	p := progress(k.App())
 	worth := min(p.mapProgress(l.delta(k.App(), p)), float64(p.DesiredReduces))
+	done, note := " maps done", ""
+	if unknown(k.App()) {
+		done = " maps known to be done"
+		note = "What the job did before its containers were found running, and the reduces among them, do not count."
+	}
 	return policy.Limit{
 		What: "reduces started", Of: policy.OfApp, Queue: heddle.NoQueue, Counted: true,
 		MostN: max(int(math.Ceil(worth))-1, 0), UsedN: p.FinishedReduces + p.RunningReduces,
 		By: []string{
 			"threshold = " + strconv.FormatFloat(l.o.Threshold, 'g', -1, 64),
-			strconv.Itoa(p.FinishedMaps) + " of " + strconv.Itoa(p.DesiredMaps) + " maps done",
+			strconv.Itoa(p.FinishedMaps) + " of " + strconv.Itoa(p.DesiredMaps) + done,
 		},
+		Note: note,
 	}, true
 }
 
@@ -187,11 +193,22 @@ func (l *Lag) known(R int) float64 {
 	return l.of[R]
 }
 
-// progress counts a job's tasks. What its facts do not say is derived from what it has asked for so far.
+// unknown reports whether it is unknown what a job had done when its containers were found running.
+func unknown(a *policy.App) bool { return a.Facts().Maps == 0 && a.Found(heddle.AM) > 0 }
+
+// progress counts a job's tasks. What its facts do not say is derived from what it has asked for so far. If it is unknown
+// what the job had done when its containers were found, what is left of it counts as a job: reduces that ran by then are
+// not counted, as the maps for which they were started are not.
 func progress(a *policy.App) Progress {
 	p := Progress{
 		FinishedMaps: a.Finished(heddle.Map), FinishedReduces: a.Finished(heddle.Reduce),
 		RunningReduces: a.Running(heddle.Reduce), PendingReduces: a.Waiting(heddle.Reduce),
+	}
+	if unknown(a) {
+		found := a.Found(heddle.Reduce)
+		running := min(found, p.RunningReduces)
+		p.RunningReduces -= running
+		p.FinishedReduces -= found - running
 	}
 	begun := p.FinishedMaps + a.Running(heddle.Map)
 	p.DesiredMaps = max(int(a.Facts().Maps), begun+a.Waiting(heddle.Map))
