@@ -43,7 +43,7 @@ func TestRefusingAllocatesNothing(t *testing.T) {
 			if s.name != "fifo" && c.Counts().Refusals-before != refused { // fifo sees that no ask fits
 				t.Errorf("%d applications were refused of %d", c.Counts().Refusals-before, refused)
 			}
-			if n := policytest.RefusalAllocs(s.set(), refused); n != 0 {
+			if n, _ := policytest.RefusalAllocs(s.set(), refused); n != 0 {
 				t.Errorf("%v allocations", n)
 			}
 		})

@@ -68,6 +68,7 @@ func TestSuiteWithAbsoluteQueues(t *testing.T) {
 	policytest.Run(t, maker(func(c *capacity.Config) {
 		c.Queues[1].Absolute, c.Queues[1].MaxAbsolute = heddle.Of(8192, 8000), heddle.Of(16384, 16000)
 		c.Queues[2].Absolute, c.RackLocalityAdditional = heddle.Of(4096, 2000), 1
+		c.Queues[1].MaxApplications = 1000 // otherwise none are admitted in a cluster so much larger
 	}), "", put)
 }
 

@@ -78,10 +78,15 @@ func Run[H any](t *testing.T, maker policy.Maker[H], options string, put func(H)
 	})
 	t.Run("view unchanged", func(t *testing.T) { unchanged(t, set) })
 	t.Run("refusing", func(t *testing.T) {
-		if n := RefusalAllocs(set(), 1000); n != 0 {
+		n, offers := RefusalAllocs(set(), 1000)
+		if n != 0 {
 			t.Errorf("a heartbeat in vain costs %v allocations", n)
 		}
+		if offers == 0 {
+			t.Error("heartbeats in vain ask nothing")
+		}
 	})
+	t.Run("verdicts", func(t *testing.T) { verdicts(t, set) })
 	t.Run("wanted heartbeats", func(t *testing.T) { Streams(t, func(t *rapid.T) { Wanted(t, set) }) })
 }
 
@@ -118,13 +123,92 @@ func Refusing(set policy.Set, apps int) *sched.Core {
 	return c
 }
 
-// RefusalAllocs returns how many allocations a heartbeat costs at which every waiting application is refused.
-func RefusalAllocs(set policy.Set, apps int) float64 {
+// RefusalAllocs returns how many allocations a heartbeat costs at which every waiting application is refused, and at
+// how many heartbeats any was asked for at all. The applications ask for every kind that no policy finds a node for.
+// If the set reserves no nodes, a policy that would is added, so that the node is offered although no ask fits it.
+func RefusalAllocs(set policy.Set, apps int) (allocs float64, offers uint64) {
+	if set.Book == nil {
+		set.Book = anyRoom{}
+	}
 	c := Refusing(set, apps)
 	now := heddle.Time(apps+10) * heddle.Time(heddle.Second)
-	var ev heddle.Event = heddle.Heartbeat{Node: 0}
-	c.Step(now, ev)
-	return testing.AllocsPerRun(20, func() { c.Step(now, ev) })
+	var rows []heddle.Row
+	for k := heddle.Reduce; k < heddle.NumKinds; k++ {
+		if _, picks := set.Place[k].(policy.Pick); !picks {
+			rows = append(rows, heddle.Anywhere(20+int32(k), k, 3, heddle.Of(8192, 1000)))
+		}
+	}
+	for i := range apps {
+		c.Step(now, heddle.Ask{App: heddle.AppID(i), Rows: rows})
+	}
+	// Something has to happen in between: what was refused to all is not asked for again at once.
+	var changed, reports heddle.Event = heddle.Output{App: 0, Node: 0}, heddle.Heartbeat{Node: 0}
+	before := c.Counts().Offers
+	allocs = testing.AllocsPerRun(20, func() {
+		c.Step(now, changed)
+		c.Step(now, reports)
+	})
+	return allocs, c.Counts().Offers - before
+}
+
+// anyRoom is a Book that reserves no node, but has every node offered.
+type anyRoom struct{}
+
+func (anyRoom) Reserve(policy.View, *policy.Ask, *policy.Node) bool        { return false }
+func (anyRoom) Beside(policy.View, *policy.Ask) bool                       { return false }
+func (anyRoom) Keep(policy.View, *policy.Ask, *policy.Node) bool           { return false }
+func (anyRoom) Floor(policy.View, heddle.Resource) (least heddle.Resource) { return least }
+
+// verdicts checks that no answer about what may be given costs an allocation, in random states.
+func verdicts(t *testing.T, set func() policy.Set) {
+	Streams(t, func(t *rapid.T) {
+		made := set()
+		s := NewStream(t, 1, func() policy.Set { return made })
+		s.Run(40)
+		v := s.Core(0).View()
+		if n := testing.AllocsPerRun(1, func() { judged(made, v) }); n != 0 {
+			t.Fatalf("answers cost %v allocations in the state\n%s", n, strings.Join(Picture(v), "\n"))
+		}
+	})
+}
+
+// judged asks every policy of a set that gives verdicts about all that is asked for.
+func judged(set policy.Set, v policy.View) {
+	for q := range v.Queues() {
+		for _, s := range set.Share {
+			s.Enter(v, v.Queue(heddle.QueueID(q)))
+		}
+	}
+	for id := range v.AppIDs() {
+		a := v.App(heddle.AppID(id))
+		if a == nil {
+			continue
+		}
+		for _, k := range a.Asks() {
+			for _, s := range set.Share {
+				s.Allow(v, a, k.Kind(), k.Size())
+			}
+			for _, g := range set.Gate[k.Kind()] {
+				g.Open(v, a, k.Kind())
+			}
+			for i := range v.NodeIDs() {
+				if n := v.Node(heddle.NodeID(i)); n != nil && n.Up() {
+					judge(set, v, k, n)
+				}
+			}
+		}
+	}
+}
+
+// judge asks every policy that may refuse an ask a node.
+func judge(set policy.Set, v policy.View, k *policy.Ask, n *policy.Node) {
+	at, _ := k.Nearest(n)
+	for _, p := range set.Veto[k.Kind()] {
+		p.Judge(v, k, n, at)
+	}
+	if p := set.Place[k.Kind()]; p != nil {
+		p.Judge(v, k, n, at)
+	}
 }
 
 // unchanged calls every hook of the set on random states and compares everything visible before and after.
@@ -195,10 +279,7 @@ func ask(set policy.Set, v policy.View, a *policy.App, k *policy.Ask) {
 		if n == nil || !n.Up() {
 			continue
 		}
-		at, _ := k.Nearest(n)
-		if p := set.Place[k.Kind()]; p != nil {
-			p.Judge(v, k, n, at)
-		}
+		judge(set, v, k, n)
 		if t := set.Trim[k.Kind()]; t != nil {
 			t.Trim(v, k, n, n.Room(a))
 		}
