@@ -27,9 +27,19 @@ func (d *audit) queue(q *Queue) {
 			d.fail("queue-apps", name+" lists "+a.name()+", which is not there")
 		}
 	}
+	live := 0
 	for i, u := range q.users {
 		d.user(q, i, u)
+		if u.apps == 0 {
+			continue
+		}
+		if live == len(q.alive) || q.alive[live] != u {
+			d.fail("users-counted", u.name()+" has applications and is not listed in its place")
+			return
+		}
+		live++
 	}
+	d.same("users-counted", name+" users with applications", int64(len(q.alive)), int64(live))
 }
 
 func (q *Queue) has(child *Queue) bool {

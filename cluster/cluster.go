@@ -188,7 +188,7 @@ func (c *Cluster) Submit(e heddle.Submit) *App {
 	}
 	c.apps[e.App] = a
 	c.alive++
-	a.user.apps++
+	a.user.count(1)
 	q.apps = append(q.apps, a)
 	return a
 }
@@ -200,7 +200,7 @@ func (c *Cluster) Finish(a *App) {
 	}
 	c.apps[a.id] = nil
 	c.alive--
-	a.user.apps--
+	a.user.count(-1)
 	a.over = true
 	q := a.queue
 	for i, b := range q.apps {
@@ -254,7 +254,7 @@ func (c *Cluster) charge(a *App, sign int) {
 		}
 	}
 	u := a.user
-	u.apps += sign
+	u.count(sign)
 	u.waiting += waiting
 	add(&u.used, &used)
 	for q := a.queue; q != nil; q = q.parent {

@@ -1,6 +1,11 @@
 package cluster
 
-import "heddle"
+import (
+	"cmp"
+	"slices"
+
+	"heddle"
+)
 
 // A Node is a machine that offers resources.
 type Node struct {
@@ -163,6 +168,8 @@ type Queue struct {
 	waiting  int             // asks with a positive count
 	apps     []*App          // of a leaf, in order of submission
 	users    []*User         // of a leaf, in order of first appearance
+	alive    []*User         // … those with applications
+	userAt   map[heddle.UserID]*User
 }
 
 // ID returns the queue's id.
@@ -214,15 +221,35 @@ func (q *Queue) Apps() []*App { return q.apps }
 // Users returns the users a leaf has seen, in order of first appearance. Callers must not change the slice.
 func (q *Queue) Users() []*User { return q.users }
 
+// LiveUsers returns those of a leaf's users who have applications there, in order of first appearance. Callers must not
+// change the slice.
+func (q *Queue) LiveUsers() []*User { return q.alive }
+
 func (q *Queue) userOf(id heddle.UserID) *User {
-	for _, u := range q.users {
-		if u.id == id {
-			return u
-		}
+	if u := q.userAt[id]; u != nil {
+		return u
 	}
 	u := &User{id: id, queue: q, nth: len(q.users)}
-	q.users = append(q.users, u)
+	if q.userAt == nil {
+		q.userAt = map[heddle.UserID]*User{}
+	}
+	q.users, q.userAt[id] = append(q.users, u), u
 	return u
+}
+
+// count adds to the number of the user's applications.
+func (u *User) count(by int) {
+	was, q := u.apps > 0, u.queue
+	u.apps += by
+	if is := u.apps > 0; is == was {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(q.alive, u.nth, func(o *User, nth int) int { return cmp.Compare(o.nth, nth) })
+	if was {
+		q.alive = slices.Delete(q.alive, i, i+1)
+	} else {
+		q.alive = slices.Insert(q.alive, i, u)
+	}
 }
 
 // A User is one user in one leaf queue.

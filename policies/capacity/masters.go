@@ -72,7 +72,7 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	if c.cfg.UserLimitFactor != -1 {
 		perUser = min(most, int(float32(most)*float32(c.cfg.MinimumUserLimit)*float32(c.cfg.UserLimitFactor)))
 	}
-	for _, u := range q.Users() {
+	for _, u := range q.LiveUsers() {
 		if u.ID() == e.User && u.Apps() >= perUser {
 			return heddle.AppLimit
 		}
@@ -351,8 +351,8 @@ func (s *Scheduler) countInactive(v policy.View, id heddle.QueueID) {
 		return
 	}
 	l.counted, l.recount, l.inactive = held, false, 0
-	for i := range l.users {
-		if u := &l.users[i]; u.active == 0 && u.waiting > 0 {
+	for _, known := range q.LiveUsers() {
+		if u := s.userAt(l, known.Nth()); u.active == 0 && u.waiting > 0 {
 			l.inactive++
 		}
 	}

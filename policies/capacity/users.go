@@ -42,7 +42,7 @@ func (s *Scheduler) computeLimit(v policy.View, q *policy.Queue, c *queue) heddl
 	var ratio float32
 	var active heddle.Resource
 	var weights float32
-	for _, u := range q.Users() {
+	for _, u := range q.LiveUsers() {
 		taken := u.Taken()
 		ratio += float32(s.share(&taken))
 		if s.user(u).asking > 0 {
