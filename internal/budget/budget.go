@@ -40,7 +40,7 @@ type Budget struct {
 	used    int64
 	own     int64 // the part of used that those accounts hold
 	by      map[netip.Addr]int64
-	waiting []*waiter // by round, and within a round in order of arrival
+	waiting []*waiter // those of one account by round, and within a round in order of arrival
 }
 
 // A waiter is a request that waits for bytes.
@@ -48,7 +48,7 @@ type waiter struct {
 	by      *Account
 	from    netip.Addr
 	bytes   int64
-	round   int // number of requests of the address that waited when this one came: addresses take turns
+	round   int // of the account's; each address has one request in each: addresses take turns
 	granted chan struct{}
 }
 
@@ -61,6 +61,9 @@ func New(most, each int64) *Budget {
 type Account struct {
 	b    *Budget
 	keep int64 // bytes left for other users
+
+	round  int                 // the last one in which a request that had waited was granted
+	served map[netip.Addr]bool // the addresses of which one was granted in that round
 }
 
 // Account returns an account whose users leave keep bytes of the budget to the accounts that leave nothing. The latter
@@ -70,7 +73,7 @@ func (b *Budget) Account(keep int64) *Account {
 	defer b.mu.Unlock()
 	keep = max(0, min(keep, b.most-b.most/spare-1))
 	b.kept = max(b.kept, keep)
-	return &Account{b, keep}
+	return &Account{b: b, keep: keep, served: map[netip.Addr]bool{}}
 }
 
 // Most returns the most bytes that an address may have.
@@ -132,14 +135,23 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 	return err
 }
 
-// enqueue adds a request to those that wait.
+// enqueue adds a request to those that wait. It belongs to the first round that is not over and in which its address has
+// no other request, so that those who ask again and again overtake nobody, not even an older request of their own.
 func (b *Budget) enqueue(w *waiter) {
+	a := w.by
+	if !slices.ContainsFunc(b.waiting, func(other *waiter) bool { return other.by == a }) {
+		clear(a.served)
+	}
+	w.round = a.round
+	if a.served[w.from] {
+		w.round++
+	}
 	for _, other := range b.waiting {
-		if other.from == w.from {
-			w.round++
+		if other.by == a && other.from == w.from {
+			w.round = max(w.round, other.round+1)
 		}
 	}
-	at := slices.IndexFunc(b.waiting, func(other *waiter) bool { return other.round > w.round })
+	at := slices.IndexFunc(b.waiting, func(other *waiter) bool { return other.by == a && other.round > w.round })
 	if at < 0 {
 		at = len(b.waiting)
 	}
@@ -219,12 +231,25 @@ func (b *Budget) serve() {
 		case w.by.keepFrom(w.bytes) >= stop || !w.by.free(w.bytes):
 			stop = min(stop, w.by.keepFrom(w.bytes))
 		default:
-			w.by.add(w.from, w.bytes)
-			close(w.granted)
+			w.grant()
 			continue
 		}
 		left = append(left, w)
 	}
 	clear(b.waiting[len(left):])
 	b.waiting = left
+}
+
+// grant gives a waiting request its bytes. Its round may be over, if there was nothing for it until now.
+func (w *waiter) grant() {
+	a := w.by
+	a.add(w.from, w.bytes)
+	if w.round > a.round {
+		a.round = w.round
+		clear(a.served)
+	}
+	if w.round == a.round {
+		a.served[w.from] = true
+	}
+	close(w.granted)
 }

@@ -217,3 +217,163 @@ func TestAddressesTakeTurns(t *testing.T) {
 		}
 	})
 }
+
+// Others who ask again as soon as they were answered do not keep out an address that asks twice at once.
+func TestTurnsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := New(1<<20, 1<<20).Account(0)
+		if err := a.Take(t.Context(), ann, 1<<19, 0); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var mu sync.Mutex
+		var order []netip.Addr
+		var all sync.WaitGroup
+		ask := func(from netip.Addr) bool {
+			if a.Take(ctx, from, 1<<19, 0) != nil {
+				return false
+			}
+			mu.Lock()
+			order = append(order, from)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			a.Give(from, 1<<19)
+			return true
+		}
+		const others = 10
+		for i := range others {
+			all.Go(func() {
+				for ctx.Err() == nil && ask(netip.AddrFrom4([4]byte{10, 0, 1, byte(i)})) {
+				}
+			})
+			synctest.Wait()
+		}
+		for range 2 {
+			all.Go(func() { ask(eve) })
+			synctest.Wait()
+		}
+		a.Give(ann, 1<<19)
+		time.Sleep(time.Minute)
+		stop()
+		all.Wait()
+		first := slices.Index(order, eve)
+		if second := slices.Index(order[first+1:], eve); first != others || second < 0 || second > others {
+			t.Errorf("eve comes after %d others, and then after %d; want %d, and then at most as many: %v", first, second, others, order)
+		}
+		if len(a.served) > others+1 {
+			t.Errorf("%d addresses are kept: %v", len(a.served), a.served)
+		}
+	})
+}
+
+// A new request of an address overtakes none of its older ones.
+func TestOrderOfOneAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := New(1<<20, 1<<20).Account(0)
+		if err := a.Take(t.Context(), eve, 1<<19, 0); err != nil {
+			t.Fatal(err)
+		}
+		var order []int
+		var all sync.WaitGroup
+		ask := func(i int) {
+			all.Go(func() {
+				if err := a.Take(t.Context(), eve, 1<<19, 0); err != nil {
+					t.Error(err)
+				}
+				order = append(order, i)
+			})
+			synctest.Wait()
+		}
+		give := func(n int) {
+			for range n {
+				a.Give(eve, 1<<19)
+				synctest.Wait()
+			}
+		}
+		for i := range 10 {
+			ask(i)
+		}
+		give(5)
+		ask(10)
+		give(6)
+		all.Wait()
+		if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(order, want) {
+			t.Errorf("granted in the order %v, want %v", order, want)
+		}
+	})
+}
+
+// Requests that gave up leave their address no worse off than others.
+func TestTurnsAfterGivingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := New(1<<20, 1<<20).Account(0)
+		if err := a.Take(t.Context(), ann, 1<<19, 0); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			go func() { _ = a.Take(t.Context(), eve, 1<<19, time.Second) }()
+		}
+		time.Sleep(2 * time.Second)
+		if synctest.Wait(); len(a.b.waiting) != 0 {
+			t.Fatalf("%d wait", len(a.b.waiting))
+		}
+		var order []netip.Addr
+		var all sync.WaitGroup
+		for _, from := range []netip.Addr{bob, bob, eve} {
+			all.Go(func() {
+				if err := a.Take(t.Context(), from, 1<<19, 0); err != nil {
+					t.Error(err)
+				}
+				order = append(order, from)
+			})
+			synctest.Wait()
+		}
+		for range 3 {
+			a.Give(ann, 1<<19)
+			synctest.Wait()
+		}
+		all.Wait()
+		if want := []netip.Addr{bob, eve, bob}; !slices.Equal(order, want) {
+			t.Errorf("granted to %v, want %v", order, want)
+		}
+	})
+}
+
+// However often those who leave nothing to others are let in, addresses of the others take turns as before.
+func TestTurnsOfEachAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(1<<20, 1<<20)
+		readers, nodes := b.Account(300<<10), b.Account(0)
+		if err := errors.Join(readers.Try(ann, 500<<10), nodes.Try(ann, 300<<10)); err != nil {
+			t.Fatal(err)
+		}
+		var order []netip.Addr
+		var all sync.WaitGroup
+		ask := func(from netip.Addr) {
+			all.Go(func() {
+				if err := readers.Take(t.Context(), from, 500<<10, 0); err != nil {
+					t.Error(err)
+				}
+				order = append(order, from)
+				readers.Give(from, 500<<10)
+			})
+			synctest.Wait()
+		}
+		for range 3 {
+			ask(eve)
+		}
+		for range 10 { // each waits for the one before
+			node := taken(t, nodes, ann, 300<<10)
+			if nodes.Give(ann, 300<<10); !node() {
+				t.Fatal("a node waits")
+			}
+		}
+		ask(bob)
+		nodes.Give(ann, 300<<10)
+		readers.Give(ann, 500<<10)
+		all.Wait()
+		if want := []netip.Addr{eve, bob, eve, eve}; !slices.Equal(order, want) {
+			t.Errorf("granted to %v, want %v", order, want)
+		}
+	})
+}
