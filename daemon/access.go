@@ -30,7 +30,7 @@ func (x *Access) Sees(ctx context.Context, name string, a *rm.AppReport) bool {
 // GroupsOf returns the groups of a user. A [Reading] that ctx belongs to has no turn while they are looked up, which may take
 // seconds, and looks them up once.
 func (x *Access) GroupsOf(ctx context.Context, name string) []string {
-	if x.Groups == nil {
+	if x.Groups == nil || name == "" {
 		return nil
 	}
 	r := ReadingOf(ctx)
@@ -46,6 +46,14 @@ func (x *Access) GroupsOf(ctx context.Context, name string) []string {
 		}
 	}
 	return r.groups
+}
+
+// Prepare looks up the groups of a user who is about to view applications, unless the name alone decides. Lists do so before
+// they begin: of the seats at a [budget.Desk] there are few, and a list would keep its seat while the groups are looked up.
+func (x *Access) Prepare(ctx context.Context, name string) {
+	if x.ACLs && ReadingOf(ctx) != nil && name != x.Owner && !x.Admins.Admits(name, nil) {
+		x.GroupsOf(ctx, name)
+	}
 }
 
 // admits reports whether a list admits a user. It looks up groups only if they matter.

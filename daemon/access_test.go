@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"slices"
 	"testing"
 
 	"heddle/rm"
@@ -33,5 +34,25 @@ func TestAccess(t *testing.T) {
 	}
 	if !(&Access{}).Sees(t.Context(), "eve", a) {
 		t.Error("lists that are off are heeded")
+	}
+}
+
+// Before a list, the groups of those are looked up whose name alone does not decide what they may view; once.
+func TestPrepare(t *testing.T) {
+	var asked []string
+	groups := func(user string) []string { asked = append(asked, user); return nil }
+	prepare := func(x Access, user string) {
+		x.Groups = groups
+		ctx, _ := NewReaders(1).Begin(t.Context(), "10.0.0.1")
+		x.Prepare(ctx, user)
+		x.Sees(ctx, user, &rm.AppReport{User: "ann", Viewers: []rm.ACL{" ops"}})
+	}
+	for _, user := range []string{"yarn", "root", "eve", ""} {
+		prepare(Access{ACLs: true, Admins: "root ops", Owner: "yarn"}, user)
+	}
+	prepare(Access{ACLs: true, Admins: "*"}, "bob")
+	prepare(Access{Admins: "root ops"}, "gus")
+	if !slices.Equal(asked, []string{"eve"}) {
+		t.Errorf("looked up: %q", asked)
 	}
 }

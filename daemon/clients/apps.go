@@ -29,6 +29,7 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 	if req.Limit != nil && req.GetLimit() <= 0 || own && len(req.GetUsers()) > 0 && !slices.Contains(req.GetUsers(), who.User) {
 		return m, nil
 	}
+	s.o.Prepare(ctx, who.User)
 	filter, err := s.filter(ctx, req)
 	if err != nil {
 		return nil, err
@@ -94,6 +95,7 @@ func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) 
 
 // visible returns an error if the caller may not view an application.
 func (s *service) visible(ctx context.Context, who daemon.Actor, id ids.App) error {
+	s.o.Prepare(ctx, who.User)
 	a, err := s.rm.App(ctx, id)
 	if err != nil {
 		return err

@@ -23,6 +23,9 @@ const (
 
 // getQueueInfo describes a queue named by its full path or its last part. For an unknown queue the answer is empty.
 func (s *service) getQueueInfo(ctx context.Context, who daemon.Actor, req *wire.GetQueueInfoRequest) (*wire.GetQueueInfoResponse, error) {
+	if req.GetIncludeApplications() {
+		s.o.Prepare(ctx, who.User)
+	}
 	queues, err := s.rm.Queues(ctx)
 	if err != nil {
 		return nil, err
@@ -163,13 +166,13 @@ func float[F ~float64](f F) *float32 { return new(float32(f)) }
 
 // getQueueUserAcls says what the caller may do in each queue. A right in a queue holds in the queues below it too.
 func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {
+	var groups []string
+	if s.o.ACLs {
+		groups = s.o.GroupsOf(ctx, who.User) // before a seat is taken: see Prepare
+	}
 	queues, err := s.rm.Queues(ctx)
 	if err != nil {
 		return nil, err
-	}
-	var groups []string
-	if s.o.ACLs {
-		groups = s.o.GroupsOf(ctx, who.User)
 	}
 	m := &wire.GetQueueUserAclsInfoResponse{}
 	type rights struct{ submit, administer bool }

@@ -12,12 +12,14 @@ import (
 )
 
 // sight returns the function that reports whether the caller may view an application. It is nil if everybody may view
-// everything. The caller's name is trusted, as over RPC: see [Options.Local].
+// everything. The caller's name is trusted, as over RPC: see [Options.Local]. Lists call it before they ask for anything
+// else, because it may look up the caller's groups.
 func (s *site) sight(r *http.Request) func(*rm.AppReport) bool {
 	if !s.Access.ACLs {
 		return nil
 	}
 	user := named(r)
+	s.Access.Prepare(r.Context(), user)
 	return func(a *rm.AppReport) bool { return s.Access.Sees(r.Context(), user, a) }
 }
 
@@ -27,9 +29,8 @@ func (s *site) hides(r *http.Request, a *rm.AppReport) bool {
 	return sees != nil && !sees(a)
 }
 
-// mask removes from applications what the caller may not know.
-func (s *site) mask(r *http.Request, list []rm.AppReport) error {
-	sees := s.sight(r)
+// mask removes from applications what a caller with this sight may not know.
+func mask(r *http.Request, sees func(*rm.AppReport) bool, list []rm.AppReport) error {
 	if sees == nil {
 		return nil
 	}
@@ -76,9 +77,8 @@ func (s *site) seen(f answerFunc) answerFunc {
 	}
 }
 
-// shown returns the containers of applications that the caller may view, and the number of the others.
-func (s *site) shown(r *http.Request, all []rm.ContainerReport) (list []rm.ContainerReport, masked int, err error) {
-	sees := s.sight(r)
+// shown returns the containers of applications that a caller with this sight may view, and the number of the others.
+func (s *site) shown(r *http.Request, sees func(*rm.AppReport) bool, all []rm.ContainerReport) (list []rm.ContainerReport, masked int, err error) {
 	if sees == nil {
 		return all, 0, nil
 	}

@@ -1,14 +1,20 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"heddle/daemon"
+	"heddle/internal/budget"
 	"heddle/rm"
+	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
@@ -213,5 +219,66 @@ func TestAppearsMeanwhile(t *testing.T) {
 	w := httptest.NewRecorder()
 	if h.ServeHTTP(w, r); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "all of it") {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A seated is a fake whose answers have a seat at the desk, as the daemon's have.
+type seated struct{ *fakeRM }
+
+func (f seated) Apps(ctx context.Context, filter rm.AppFilter) ([]rm.AppReport, error) {
+	if err := daemon.Begin(ctx); err != nil {
+		return nil, err
+	}
+	return f.fakeRM.Apps(ctx, filter)
+}
+
+func (f seated) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
+	if err := daemon.Begin(ctx); err != nil {
+		return rm.AppReport{}, err
+	}
+	return f.fakeRM.App(ctx, id)
+}
+
+func (f seated) Node(ctx context.Context, id ids.Node) (rm.NodeReport, error) {
+	if err := daemon.Begin(ctx); err != nil {
+		return rm.NodeReport{}, err
+	}
+	return f.fakeRM.Node(ctx, id)
+}
+
+// While a caller's groups are looked up, its list has no seat: the lists of others are answered.
+func TestGroupsBeforeASeat(t *testing.T) {
+	for _, path := range []string{
+		restBase + "/apps", restBase + ofApp + "/appattempts", restBase + ofAttempt + "/containers", heddleBase + "/apps", heddleBase + "/nodes/node1:8041/containers",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			slow := func(user string) []string {
+				if user == "eve" {
+					time.Sleep(3 * time.Second)
+				}
+				return []string{"ops"}
+			}
+			f := demo()
+			for i := range f.apps {
+				f.apps[i].Viewers = []rm.ACL{" ops"}
+			}
+			h := New(Options{
+				RM: seated{f}, Local: true, Readers: daemon.NewReaders(1), Access: daemon.Access{ACLs: true, Groups: slow},
+				Desk: budget.NewDesk(budget.New(1<<20, 1<<20).Account(0), 1, time.Second),
+			})
+			var all sync.WaitGroup
+			read := func(user string) {
+				if w := as(h, user, path); w.Code != http.StatusOK {
+					t.Errorf("%s as %s: %d %s", path, user, w.Code, w.Body)
+				}
+			}
+			all.Go(func() { read("eve") })
+			synctest.Wait()
+			began := time.Now()
+			if read("bob"); time.Since(began) != 0 {
+				t.Errorf("%s: behind eve bob waits for %v", path, time.Since(began))
+			}
+			all.Wait()
+		})
 	}
 }

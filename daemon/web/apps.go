@@ -15,6 +15,7 @@ import (
 
 // apps answers GET /apps.
 func (s *site) apps(r *http.Request) (rest.Answer, error) {
+	sees := s.sight(r)
 	reports, err := s.filtered(r)
 	if err != nil {
 		return rest.Answer{}, err
@@ -32,7 +33,6 @@ func (s *site) apps(r *http.Request) (rest.Answer, error) {
 			return rest.Answer{}, err
 		}
 	}
-	sees := s.sight(r)
 	out := rest.Apps{List: make([]rest.App, len(reports))}
 	for i := range reports {
 		if err := daemon.Breathe(r.Context(), i); err != nil {

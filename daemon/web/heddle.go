@@ -23,11 +23,12 @@ func (s *site) why(r *http.Request) (rest.Answer, error) {
 
 // heddleApps answers GET /ws/v1/heddle/apps, with the filters of GET /apps.
 func (s *site) heddleApps(r *http.Request) (rest.Answer, error) {
+	sees := s.sight(r)
 	reports, err := s.filtered(r)
 	if err != nil {
 		return rest.Answer{}, err
 	}
-	if err := s.mask(r, reports); err != nil {
+	if err := mask(r, sees, reports); err != nil {
 		return rest.Answer{}, err
 	}
 	return rest.Answer{Shape: rest.Ours, Value: rm.Apps{List: reports}}, nil
@@ -69,6 +70,7 @@ func (s *site) heddleNode(r *http.Request) (rest.Answer, error) {
 
 // heddleContainers answers GET /ws/v1/heddle/nodes/{id}/containers.
 func (s *site) heddleContainers(r *http.Request) (rest.Answer, error) {
+	sees := s.sight(r)
 	n, err := s.nodeOf(r)
 	if err != nil {
 		return rest.Answer{}, err
@@ -77,7 +79,7 @@ func (s *site) heddleContainers(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, missing(err, "nodeId, "+n.ID.String()+", is not found")
 	}
-	reports, masked, err := s.shown(r, reports)
+	reports, masked, err := s.shown(r, sees, reports)
 	if err != nil {
 		return rest.Answer{}, err
 	}

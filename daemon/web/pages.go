@@ -181,7 +181,7 @@ func (p *pages) newest(r *http.Request, f rm.AppFilter) (list []rm.AppReport, mo
 	if list, err = p.s.RM.Apps(r.Context(), f); err != nil {
 		return nil, 0, err
 	}
-	if err := p.s.mask(r, list); err != nil {
+	if err := mask(r, p.s.sight(r), list); err != nil {
 		return nil, 0, err
 	}
 	slices.Reverse(list)
@@ -327,7 +327,7 @@ func (p *pages) node(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, missing(err, "nodeId, "+n.ID.String()+", is not found")
 	}
-	if all, page.Masked, err = p.s.shown(r, all); err != nil {
+	if all, page.Masked, err = p.s.shown(r, p.s.sight(r), all); err != nil {
 		return "", nil, err
 	}
 	page.More = max(0, len(all)-maxRows)
