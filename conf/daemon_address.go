@@ -82,11 +82,15 @@ func (d *Daemon) readAddresses(ps *properties) {
 func (d *Daemon) readWebProxy(ps *properties) {
 	const name = "yarn.web-proxy.address"
 	v, p := ps.given(name)
-	if p == nil || v == d.Web.String() {
+	if p == nil {
 		return
 	}
-	if _, _, err := SplitAddress(v, d.Web.Port); err != nil {
+	host, port, err := SplitAddress(v, d.Web.Port)
+	if err != nil {
 		ps.bad(p, "%v", err)
+		return
+	}
+	if strings.EqualFold(host, d.Web.Host) && port == d.Web.Port {
 		return
 	}
 	d.WebProxy = v

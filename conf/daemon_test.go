@@ -112,7 +112,7 @@ func TestDaemonAddresses(t *testing.T) {
 
 // A proxy of its own for masters' pages is remarked on. The address of the pages names none.
 func TestWebProxy(t *testing.T) {
-	for at, want := range map[string]string{"proxy:9099": "proxy:9099", "proxy": "proxy", "rm7:8088": "", "": ""} {
+	for at, want := range map[string]string{"proxy:9099": "proxy:9099", "proxy": "proxy", "rm7:8088": "", "RM7:8088": "", "rm7": "", "rm7:80": "rm7:80", "": ""} {
 		d := daemonOf(t, disk{yarnSite: props("yarn.resourcemanager.hostname=rm7\n" + RetryName + "=1\nyarn.web-proxy.address=" + at)})
 		if d.WebProxy != want || len(d.Remarks) > 0 != (want != "") {
 			t.Errorf("%q: %q, %v", at, d.WebProxy, d.Remarks)

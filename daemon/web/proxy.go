@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -55,7 +56,7 @@ func (p *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the proxy passes on GET, HEAD and PUT, not "+r.Method, http.StatusMethodNotAllowed)
 		return
 	}
-	if to := p.s.WebProxy; to != "" && r.Host != to { // a reader who asks there is already where that name leads
+	if to := p.s.WebProxy; to != "" && !sameAddress(r.Host, to) { // a reader who asks there is already where that name leads
 		http.Redirect(w, r, "http://"+to+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 		return
 	}
@@ -93,6 +94,13 @@ func (p *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer p.crowd.Leave(id)
 	p.fetch(w, r.WithContext(proxy.AllowLoopback(ctx, p.way.MayLoop(app.MasterNode.Host, target))), id, target, where)
+}
+
+// sameAddress reports whether two texts are the same host and port of a web server. Letter case does not matter, and
+// browsers leave out port 80.
+func sameAddress(a, b string) bool {
+	x, y := url.URL{Host: a}, url.URL{Host: b}
+	return strings.EqualFold(x.Hostname(), y.Hostname()) && cmp.Or(x.Port(), "80") == cmp.Or(y.Port(), "80")
 }
 
 // fetch asks the master and passes on its answer. It follows redirects within the master itself, since the reader may

@@ -183,6 +183,26 @@ func TestAnotherProxy(t *testing.T) {
 	if resp, _ = fetch(t, "GET", front.URL+path, http.Header{}); resp.StatusCode != http.StatusOK {
 		t.Errorf("a reader who asked there gets %d", resp.StatusCode)
 	}
+	for _, tt := range []struct {
+		to, host string
+		moved    bool
+	}{
+		{"RM1.corp:8088", "rm1.corp:8088", false},
+		{"rm1.corp:80", "rm1.corp", false},
+		{"rm1.corp", "RM1.corp:80", false},
+		{"[::1]:80", "[::1]", false},
+		{"rm1.corp:8088", "rm1.corp", true},
+		{"rm1.corp:8088", "rm2.corp:8088", true},
+		{"rm1.corp:8088", "", true},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/proxy/application_1_0001", nil) // which is not there
+		r.Host = tt.host
+		w := httptest.NewRecorder()
+		New(Options{RM: demo(), WebProxy: tt.to}).ServeHTTP(w, r)
+		if moved := w.Code == http.StatusTemporaryRedirect; moved != tt.moved {
+			t.Errorf("whoever asks %q while the proxy is at %s gets %d to %q", tt.host, tt.to, w.Code, w.Header().Get("Location"))
+		}
+	}
 }
 
 func TestProxyCallsFromItsOwnAddress(t *testing.T) {
