@@ -79,6 +79,9 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 		l.What, l.Most, l.Used = "applications that run", heddle.Resource{}, heddle.Resource{}
 		l.Counted, l.MostN, l.UsedN = true, full.cfg.MaxParallelApps, full.active
 		l.By = []string{full.cfg.set(parallelApps)}
+		if l.Queue != id {
+			l.Place, l.Line = 0, 0 // the leaves below that queue have a line each, of which activateBelow serves one after the other
+		}
 		l.Holds = func(b *policy.App) (heddle.Resource, bool) {
 			return b.Used(), s.apps[b.ID()].active && b.Queue().Within(v.Queue(l.Queue))
 		}
