@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"math"
 	"strings"
 
 	"heddle"
@@ -158,6 +159,7 @@ type QueueInfo struct {
 	Largest      heddle.Resource `json:"-"` // largest container; zero: the cluster's
 	Priority     int32           `json:"-"` // of applications that give none
 	DefaultLabel string          `json:"-"`
+	MaxRunning   int             `json:"-"` // applications that may run at a time in it and below; 0: no limit
 
 	// MinParts and MaxParts apply to fair queues: if above 0, MinShare and MaxShare are these parts of the cluster.
 	MinParts Parts `json:"-"`
@@ -172,6 +174,14 @@ type QueueInfo struct {
 
 // Name returns the last part of the queue's path.
 func (q *QueueInfo) Name() string { return q.Path[strings.LastIndexByte(q.Path, '.')+1:] }
+
+// ParallelApps returns MaxRunning in YARN's terms, in which no limit is Java's largest int.
+func (q *QueueInfo) ParallelApps() int32 {
+	if q.MaxRunning == 0 {
+		return math.MaxInt32
+	}
+	return int32(min(q.MaxRunning, math.MaxInt32))
+}
 
 // Parts are fractions of the cluster, 0 to 1, for each resource.
 type Parts [heddle.NumDims]float64

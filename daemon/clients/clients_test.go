@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"os"
 	"slices"
@@ -318,6 +319,18 @@ func TestAdminAnswers(t *testing.T) {
 			if err := a.Call(t.Context(), method, &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{}); err != nil {
 				t.Errorf("%s: %v", method, err)
 			}
+		}
+	}
+}
+
+// How many applications may run at once in a queue: without a limit Java's largest int.
+func TestParallelApplications(t *testing.T) {
+	for most, want := range map[int]int32{0: math.MaxInt32, 3: 3} {
+		f := stock()
+		f.queues[1].MaxRunning = most
+		m, err := newService(f, Options{}).getQueueInfo(t.Context(), daemon.Actor{}, &wire.GetQueueInfoRequest{QueueName: new("root.default")})
+		if got := m.GetQueueInfo().GetMaxParallelApps(); err != nil || got != want {
+			t.Errorf("%d: got %d, want %d; %v", most, got, want, err)
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle"
 	"heddle/daemon"
 	"heddle/rm"
@@ -104,7 +102,7 @@ func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(max(0, q.UsedOfOwn)),
 		State: &state, AccessibleNodeLabels: []string{"*"}, QueueStatistics: d.statistics(q, guaranteed),
 		PreemptionDisabled: new(!q.Preemptable), IntraQueuePreemptionDisabled: new(true),
-		Weight: float(q.Weight), MaxParallelApps: proto.Int32(math.MaxInt32),
+		Weight: float(q.Weight), MaxParallelApps: new(q.ParallelApps()),
 	}
 	least, most := q.GivenAs()
 	m.QueueConfigurationsMap = []*wire.QueueConfigurationsMap{{PartitionName: new(""), QueueConfigurations: &wire.QueueConfigurations{

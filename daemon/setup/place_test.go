@@ -159,7 +159,7 @@ func TestCapacityQueues(t *testing.T) {
 	all := &capacity.Config{MaxApplications: 10000, GlobalQueueMaxApplication: 50, Queues: []capacity.QueueConfig{
 		{Path: "root", Parent: -1, Capacity: 1, MaxCapacity: 1, ByPriority: true},
 		{Path: "root.w", Weight: 3, MaxCapacity: 0.5, MaxApplications: -1, Fair: true},
-		{Path: "root.v", Weight: 1, MaxCapacity: 1, MaxApplications: 7},
+		{Path: "root.v", Weight: 1, MaxCapacity: 1, MaxApplications: 7, MaxParallelApps: 3},
 		{Path: "root.m", Absolute: heddle.Of(1024, 1000), MaxCapacity: 1, MaxAbsolute: heddle.Of(2048, 2000), MaxApplications: -1},
 	}}
 	got := capacityQueues(all, nil)
@@ -169,7 +169,7 @@ func TestCapacityQueues(t *testing.T) {
 	if w := got[1]; w.Capacity != 0.75 || w.Weight != 3 || w.AbsoluteMax != 0.5 || w.MaxApps != 50 || w.Configured != "fair" {
 		t.Errorf("%+v", w)
 	}
-	if m := got[3]; m.MinShare != heddle.Of(1024, 1000) || m.MaxShare != heddle.Of(2048, 2000) || got[2].MaxApps != 7 || got[0].Configured != "priority-utilization" {
+	if m := got[3]; m.MinShare != heddle.Of(1024, 1000) || m.MaxShare != heddle.Of(2048, 2000) || got[2].MaxApps != 7 || got[2].MaxRunning != 3 || got[1].MaxRunning != 0 || got[0].Configured != "priority-utilization" {
 		t.Errorf("%+v", got)
 	}
 }

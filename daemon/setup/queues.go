@@ -29,7 +29,7 @@ func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.Queu
 			AMShare: rm.Fraction(q.MaxAMShare), UserLimit: 100 * q.MinimumUserLimit, UserFactor: q.UserLimitFactor,
 			MinShare: q.Absolute, MaxShare: heddle.Unbounded,
 			SubmitACL: acl.Submit, AdminACL: acl.Administer,
-			Largest: q.Maximum, Priority: q.DefaultPriority,
+			Largest: q.Maximum, Priority: q.DefaultPriority, MaxRunning: q.MaxParallelApps,
 		}
 		if q.Stopped {
 			info.State = rm.QueueStopped

@@ -18,7 +18,7 @@ func (t tree) capacityRoot() *rest.CapacityScheduler {
 	return &rest.CapacityScheduler{
 		Type: rest.CapacityType, Capacity: float32(100 * q.Capacity), UsedCapacity: own,
 		MaxCapacity: float32(100 * q.Max), Weight: weight(q), Vector: t.vector(q), Name: q.Name(), Path: q.Path,
-		MaxParallelApps: math.MaxInt32, Queues: t.capacityQueues(0), Capacities: t.capacities(q),
+		MaxParallelApps: q.ParallelApps(), Queues: t.capacityQueues(0), Capacities: t.capacities(q),
 		Health: t.health(), MaximumAlloc: t.resource(t.cluster.Maximum), ACLs: acls(q),
 		Order: order(q, "utilization"), Mode: mode(q), QueueType: "parent", Creation: "static", AutoCreation: "off",
 		DefaultLabel: q.DefaultLabel,
@@ -149,7 +149,7 @@ func (t tree) capacityQueue(i int) rest.CapacityQueue {
 	o := rest.CapacityQueue{
 		Path: q.Path, Capacity: float32(100 * q.Capacity), UsedCapacity: own, MaxCapacity: float32(100 * q.Max),
 		AbsCapacity: float32(100 * q.Absolute), AbsMaxCapacity: float32(100 * q.AbsoluteMax), AbsUsedCapacity: absolute,
-		Weight: weight(q), NormWeight: normalized(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: q.Name(), Absolute: byAmount(q),
+		Weight: weight(q), NormWeight: normalized(q), Apps: q.Active + q.Inactive, MaxParallelApps: q.ParallelApps(), Name: q.Name(), Absolute: byAmount(q),
 		State: string(q.State), Queues: t.capacityQueues(i), Used: t.told(q.Used), Labels: []string{"*"},
 		Allocated: q.Containers, Reserved: q.Reservations, Pending: q.Waiting, Capacities: t.capacities(q),
 		Resources:    t.usages(q.Used, q.Reserved, q.Pending, q.Masters, q),

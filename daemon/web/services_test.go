@@ -384,6 +384,24 @@ func TestMaximumApplications(t *testing.T) {
 	}
 }
 
+// How many applications may run at once in a queue: without a limit Java's largest int.
+func TestParallelApplications(t *testing.T) {
+	for most, want := range map[int]int32{0: 1<<31 - 1, 3: 3} {
+		f := demo()
+		f.queues[0].MaxRunning, f.queues[1].MaxRunning = most, most
+		var got struct {
+			Info rest.CapacityScheduler `json:"schedulerInfo"`
+		}
+		w := ask(New(Options{RM: f}), rest.Base+"/scheduler")
+		if err := rest.Parse(w.Body.Bytes(), "scheduler", &got); err != nil || got.Info.MaxParallelApps != want {
+			t.Errorf("%d: in the root %d, want %d; %v", most, got.Info.MaxParallelApps, want, err)
+		}
+		if q := theLeaf(t, f); q.MaxParallelApps != want {
+			t.Errorf("%d: in a leaf %d, want %d", most, q.MaxParallelApps, want)
+		}
+	}
+}
+
 // Queues that form no tree must not be walked for ever.
 func TestQueuesInACircle(t *testing.T) {
 	f := demo()
