@@ -84,7 +84,7 @@ func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 		}
 		if own != nil {
 			e.plan.Profiles, e.notes = []*policies.Profile{own}, append(e.notes, off...)
-			return checkProfiles(e.plan.Profiles, h, f.conf)
+			return e.fit(h, f.conf)
 		}
 		name, why := defaultProfile(h, f.conf)
 		specs, e.notes = []string{name}, append(e.notes, why)
@@ -94,7 +94,15 @@ func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 		return err
 	}
 	e.plan.Profiles, e.notes = profiles, append(e.notes, off...)
-	return checkProfiles(e.plan.Profiles, h, f.conf)
+	return e.fit(h, f.conf)
+}
+
+// fit completes the configuration for the profiles as heddle rm does, and builds them.
+func (e *experiment) fit(h *conf.Hadoop, dir string) error {
+	for _, file := range addMissing(h, e.plan.Profiles) {
+		e.notes = append(e.notes, "no "+file+": one queue, root.default")
+	}
+	return checkProfiles(e.plan.Profiles, h, dir)
 }
 
 // checkQueues makes sure that every queue named by a job exists.

@@ -178,10 +178,37 @@ func checkProfiles(profiles []*policies.Profile, h *conf.Hadoop, dir string) err
 	return nil
 }
 
+// addMissing adds the one queue that a scheduler has whose file is missing, for those that profiles need, and returns the
+// missing files. A folder that neither names the scheduler nor lacks the other one's file is left as it is: its queues
+// are meant for the other one.
+func addMissing(h *conf.Hadoop, profiles []*policies.Profile) (missing []string) {
+	whole, alone := h.Complete(), h.Capacity == nil && h.Fair == nil
+	needs := func(tree string) bool {
+		return (alone || namedScheduler(h) == tree) && slices.ContainsFunc(profiles, func(p *policies.Profile) bool { return p.Queues == tree })
+	}
+	if h.Capacity == nil && needs("capacity") {
+		h.Capacity, h.CapacityPlacement, h.CapacityACLs = whole.Capacity, whole.CapacityPlacement, whole.CapacityACLs
+		missing = append(missing, "capacity-scheduler.xml")
+	}
+	if h.Fair == nil && needs("fair") {
+		h.Fair, h.FairPlacement, h.FairACLs = whole.Fair, whole.FairPlacement, whole.FairACLs
+		missing = append(missing, "fair-scheduler.xml")
+	}
+	return missing
+}
+
+// namedScheduler returns the scheduler that the configuration names; "" if it names none, or one that is not here.
+func namedScheduler(h *conf.Hadoop) string {
+	if !h.Daemon.SchedulerNamed {
+		return ""
+	}
+	return h.Site.Scheduler
+}
+
 // defaultProfile returns the profile to run if none is named, and the reason.
 func defaultProfile(h *conf.Hadoop, dir string) (name, why string) {
 	switch s := h.Site.Scheduler; {
-	case dir != "" && (s == "capacity" && h.Capacity != nil || s == "fair" && h.Fair != nil || s == "fifo"):
+	case dir != "" && (namedScheduler(h) != "" || s == "capacity" && h.Capacity != nil):
 		return s, fmt.Sprintf("no profile was named: %s, the scheduler of %s", s, dir)
 	case dir != "" && h.Capacity == nil && h.Fair != nil:
 		return "fair", fmt.Sprintf("no profile was named: fair, the only scheduler that %s configures", dir)
