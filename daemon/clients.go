@@ -17,8 +17,9 @@ import (
 // defaultQueue is the queue of a submission that names none.
 const defaultQueue = "default"
 
-// An Actor is the caller that asks for a change. Addr is empty over REST.
-type Actor struct{ User, Addr string }
+// An Actor is the caller that asks for a change. Addr is empty over REST. RealUser is a proxy user who acts for User; it
+// is empty if User itself does.
+type Actor struct{ User, Addr, RealUser string }
 
 // person looks up an actor's groups. It must not run in the loop: it may ask a directory service.
 func (r *RM) person(who Actor) rm.Person {

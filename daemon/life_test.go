@@ -266,7 +266,7 @@ func TestKill(t *testing.T) {
 		m := w.master(id)
 		m.ask(row(0, "*", 1024, 2))
 		w.calls = nil
-		if err := w.r.Kill(t.Context(), Actor{"bob", "10.0.0.1"}, id, "why not"); err != nil {
+		if err := w.r.Kill(t.Context(), Actor{User: "bob", Addr: "10.0.0.1"}, id, "why not"); err != nil {
 			t.Fatal(err)
 		}
 		p := w.app(id)

@@ -1,20 +1,16 @@
 package clients
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protodelim"
 	"google.golang.org/protobuf/proto"
 
 	"heddle/daemon"
@@ -146,32 +142,9 @@ func TestAudit(t *testing.T) {
 func TestAuditOfImpersonation(t *testing.T) {
 	var log journal
 	addr := serveOn(t, rpc.Options{Protocols: []rpc.Protocol{Admin(stock(), Options{Access: daemon.Access{Admins: "*"}, Log: slog.New(slog.NewTextHandler(&log, nil))})}})
-	var sent bytes.Buffer
-	sent.WriteString("hrpc\x09\x00\x00")
-	frame := func(call int32, messages ...proto.Message) {
-		var b bytes.Buffer
-		head := &wire.RpcRequestHeader{
-			RpcKind: wire.RpcKind_RPC_PROTOCOL_BUFFER.Enum(), RpcOp: wire.RpcRequestHeader_RPC_FINAL_PACKET.Enum(), CallId: &call, ClientId: make([]byte, 16),
-		}
-		for _, m := range append([]proto.Message{head}, messages...) {
-			if _, err := protodelim.MarshalTo(&b, m); err != nil {
-				t.Fatal(err)
-			}
-		}
-		sent.Write(binary.BigEndian.AppendUint32(nil, uint32(b.Len())))
-		sent.Write(b.Bytes())
-	}
-	frame(-3, &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: new("root"), RealUser: new("eve")}, Protocol: new(AdminName)})
-	frame(0, &wire.RequestHeader{MethodName: new("refreshQueues"), DeclaringClassProtocolName: new(AdminName), ClientProtocolVersion: new(uint64(1))}, &wire.RefreshQueuesRequest{})
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }() // the test is over
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-	if _, err := c.Write(sent.Bytes()); err != nil {
-		t.Fatal(err)
-	}
+	c := send(t, addr, 0,
+		frame(t, -3, &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: new("root"), RealUser: new("eve")}, Protocol: new(AdminName)}),
+		frame(t, 0, calls(AdminName, "refreshQueues"), &wire.RefreshQueuesRequest{}))
 	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil { // the answer begins
 		t.Fatal(err)
 	}

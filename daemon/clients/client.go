@@ -151,18 +151,6 @@ func (s *service) getResourceProfile(context.Context, daemon.Actor, *wire.GetRes
 	return nil, errNoProfiles
 }
 
-func (s *service) getDelegationToken(context.Context, daemon.Actor, *wire.GetDelegationTokenRequest) (*wire.GetDelegationTokenResponse, error) {
-	return nil, yarnError("Delegation Token can be issued only with kerberos authentication")
-}
-
-func (s *service) renewDelegationToken(context.Context, daemon.Actor, *wire.RenewDelegationTokenRequest) (*wire.RenewDelegationTokenResponse, error) {
-	return nil, yarnError("Delegation Token can be renewed only with kerberos authentication")
-}
-
-func (s *service) cancelDelegationToken(context.Context, daemon.Actor, *wire.CancelDelegationTokenRequest) (*wire.CancelDelegationTokenResponse, error) {
-	return nil, yarnError("Delegation Token can be cancelled only with kerberos authentication")
-}
-
 // Nodes have neither labels nor attributes, so requests for them get empty lists.
 
 func (s *service) getClusterNodeLabels(context.Context, daemon.Actor, *wire.GetClusterNodeLabelsRequest) (*wire.GetClusterNodeLabelsResponse, error) {

@@ -8,6 +8,8 @@ package clients
 import (
 	"context"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -18,6 +20,7 @@ import (
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
+	"heddle/yarn/token"
 	"heddle/yarn/translate"
 	"heddle/yarn/wire"
 )
@@ -70,16 +73,18 @@ type Options struct {
 
 // A service is the state that the handlers share.
 type service struct {
-	rm    RM
-	o     Options
-	units translate.Units
+	rm     RM
+	o      Options
+	units  translate.Units
+	key    func() (token.Key, error) // signs clients' tokens until the daemon ends
+	issued atomic.Int32              // of these tokens
 }
 
 func newService(r RM, o Options) *service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &service{r, o, translate.UnitsOf(o.ExtraResources, o.ExtraUnits)}
+	return &service{rm: r, o: o, units: translate.UnitsOf(o.ExtraResources, o.ExtraUnits), key: sync.OnceValues(token.FirstKey)}
 }
 
 // serve turns a handler into a method. The handler is told who calls. Users who act for others are admitted or refused
@@ -100,7 +105,7 @@ func reads[Req, Resp message](s *service, f func(context.Context, daemon.Actor, 
 // serveAndTell is serve that also tells who asked for what, and how the call ended.
 func serveAndTell[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error), tell func(daemon.Actor, Req, error)) rpc.Method {
 	return rpc.Serve(func(ctx context.Context, call *rpc.Call, req Req) (resp Resp, err error) {
-		who := daemon.Actor{User: call.User, Addr: address(call)}
+		who := daemon.Actor{User: call.User, Addr: address(call), RealUser: call.RealUser}
 		ctx = daemon.WithCaller(ctx, who.User+"@"+who.Addr)
 		if err = s.admit(ctx, call); err == nil {
 			resp, err = f(ctx, who, req)

@@ -57,7 +57,6 @@ func TestErrors(t *testing.T) {
 		{"getContainerReport", nil, &wire.GetContainerReportRequest{ContainerId: conv.WireContainer(noContainer)}, classNoCont, noContainer.String()},
 		{"getResourceProfiles", nil, &wire.GetAllResourceProfilesRequest{}, "org.apache.hadoop.yarn.exceptions.YARNFeatureNotEnabledException", "no resource profiles"},
 		{"getResourceProfile", nil, &wire.GetResourceProfileRequest{Profile: new("x")}, "org.apache.hadoop.yarn.exceptions.YARNFeatureNotEnabledException", ""},
-		{"getDelegationToken", nil, &wire.GetDelegationTokenRequest{Renewer: new("x")}, rpc.ClassYarn, "Delegation Token can be issued only with kerberos authentication"},
 		{"submitApplication", nil, &wire.SubmitApplicationRequest{}, rpc.ClassYarn, "no application_submission_context"},
 		{"forceKillApplication", &rm.Denied{User: "eve", Do: "kill", What: anApp.String()}, kill, rpc.ClassAccessControl, "user eve may not kill " + anApp.String()},
 		{"forceKillApplication", &rm.Invalid{Class: "org.example.Mine", Text: "bad"}, kill, "org.example.Mine", "bad"},

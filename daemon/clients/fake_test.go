@@ -98,7 +98,7 @@ func (f *fake) Submit(_ context.Context, user string, c *wire.ApplicationSubmiss
 
 func (f *fake) Kill(ctx context.Context, who daemon.Actor, id ids.App, diagnostics string) error {
 	f.caller = daemon.CallerOf(ctx)
-	return f.note("kill %v %s %q", who, id, diagnostics)
+	return f.note("kill {%s %s} %s %q", who.User, who.Addr, id, diagnostics)
 }
 
 func (f *fake) FailAttempt(_ context.Context, _ daemon.Actor, id ids.Attempt) error {

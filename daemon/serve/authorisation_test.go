@@ -279,6 +279,9 @@ func (f *fixture) clientRows() []row {
 		_ = c.Call(f.Context(), "getNewApplication", &wire.GetNewApplicationRequest{}, p)
 		return submit(conv.App(p.GetApplicationId()))
 	}
+	nothing := &wire.Token{Identifier: []byte{}, Password: []byte{}, Kind: new(""), Service: new("")}
+	issued := &wire.GetDelegationTokenResponse{}
+	must(f, f.dial(f.d.Client, clients.ClientName, rpc.ClientOptions{User: "ann"}).Call(f.Context(), "getDelegationToken", &wire.GetDelegationTokenRequest{Renewer: new("vic")}, issued))
 	lifetime := []*wire.ApplicationUpdateTimeoutMap{{ApplicationTimeoutType: wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME.Enum(), ExpireTime: new("2099-01-31T12:00:00.000+0000")}}
 	return []row{
 		{"getNewApplication", "", same(&wire.GetNewApplicationRequest{})},
@@ -314,8 +317,10 @@ func (f *fixture) clientRows() []row {
 		{"getResourceProfiles", "", same(&wire.GetAllResourceProfilesRequest{})},
 		{"getResourceProfile", "", same(&wire.GetResourceProfileRequest{Profile: new("default")})},
 		{"getDelegationToken", "", same(&wire.GetDelegationTokenRequest{Renewer: new("ann")})},
-		{"renewDelegationToken", "", same(&wire.RenewDelegationTokenRequest{Token: &wire.Token{Identifier: []byte{}, Password: []byte{}, Kind: new(""), Service: new("")}})},
-		{"cancelDelegationToken", "", same(&wire.CancelDelegationTokenRequest{Token: &wire.Token{Identifier: []byte{}, Password: []byte{}, Kind: new(""), Service: new("")}})},
+		{"renewDelegationToken", "of the owner's token, whose renewer is the viewer", same(&wire.RenewDelegationTokenRequest{Token: issued.GetToken()})},
+		{"renewDelegationToken", "of what is no token", same(&wire.RenewDelegationTokenRequest{Token: nothing})},
+		{"cancelDelegationToken", "of the owner's token, whose renewer is the viewer", same(&wire.CancelDelegationTokenRequest{Token: issued.GetToken()})},
+		{"cancelDelegationToken", "of what is no token", same(&wire.CancelDelegationTokenRequest{Token: nothing})},
 		{"getClusterNodeLabels", "", same(&wire.GetClusterNodeLabelsRequest{})},
 		{"getNodeToLabels", "", same(&wire.GetNodesToLabelsRequest{})},
 		{"getLabelsToNodes", "", same(&wire.GetLabelsToNodesRequest{})},

@@ -74,7 +74,7 @@ func (s *saslServer) step(m *wire.RpcSasl) (*wire.RpcSasl, error) {
 	if s.verifier == nil {
 		switch state {
 		case wire.RpcSasl_NEGOTIATE, wire.RpcSasl_INITIATE:
-			// The client has tokens for other services, and is told to go on without.
+			// The client has tokens. Nothing is proven here, so it is told to go on without.
 			s.done = true
 			return &wire.RpcSasl{State: wire.RpcSasl_SUCCESS.Enum()}, nil
 		default:
