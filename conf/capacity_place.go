@@ -70,11 +70,18 @@ func (p *CapacityPlacement) Place(queue, user string, groups []string) (path str
 	return path, false, err
 }
 
-// NeedsGroups reports whether where an application goes may depend on its user's groups.
-func (p *CapacityPlacement) NeedsGroups() bool {
-	return slices.ContainsFunc(p.mappings, func(m mapping) bool {
-		return m.group || strings.Contains(m.path, "%primary_group") || strings.Contains(m.path, "%secondary_group")
-	})
+// NeedsGroups reports whether where an application goes may depend on its user's groups: it does not if it
+// goes where it says, or if a mapping before those about groups is the user's.
+func (p *CapacityPlacement) NeedsGroups(queue, user string) bool {
+	if queue != "" && queue != "default" && !p.override {
+		return false
+	}
+	for _, m := range p.mappings {
+		if m.group || m.matches(user, nil) {
+			return m.group || strings.Contains(m.path, "%primary_group") || strings.Contains(m.path, "%secondary_group")
+		}
+	}
+	return false
 }
 
 func (m *mapping) matches(user string, groups []string) bool {

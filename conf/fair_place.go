@@ -68,8 +68,22 @@ func (p *FairPlacement) Creates() bool {
 	return slices.ContainsFunc(p.rules, func(r fair.Rule) bool { return r.Create && r.Name != "default" && r.Name != "reject" })
 }
 
-// NeedsGroups reports whether where an application goes may depend on its user's groups.
-func (p *FairPlacement) NeedsGroups() bool { return slices.ContainsFunc(p.rules, needsGroups) }
+// NeedsGroups reports whether where an application goes may depend on its user's groups: it does not if a
+// rule before those about groups gives it a queue.
+func (p *FairPlacement) NeedsGroups(queue, user string) bool {
+	if queue == "" {
+		queue = "default"
+	}
+	for i := range p.rules {
+		if needsGroups(p.rules[i]) {
+			return true
+		}
+		if path, err := p.apply(&p.rules[i], queue, user, nil); path != "" || err != nil || p.rules[i].Name == "reject" {
+			return false
+		}
+	}
+	return false
+}
 
 func needsGroups(r fair.Rule) bool {
 	return r.Name == "primaryGroup" || r.Name == "secondaryGroupExistingQueue" || r.Nested != nil && needsGroups(*r.Nested)

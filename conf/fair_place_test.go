@@ -129,15 +129,29 @@ func TestNeedsGroups(t *testing.T) {
 		`<rule name="nestedUserQueue"><rule name="primaryGroup" create="false"/></rule><rule name="default"/>`: true,
 		`<rule name="nestedUserQueue"><rule name="default" create="true"/></rule>`:                             false,
 	} {
-		if _, p := fairOf(t, policy(rules)); p.NeedsGroups() != want {
+		if _, p := fairOf(t, policy(rules)); p.NeedsGroups("", "ann") != want {
 			t.Errorf("%s: want %v", rules, want)
 		}
+	}
+	byName := policy(`<rule name="specified"/><rule name="primaryGroup"/>`)
+	if _, p := fairOf(t, byName); p.NeedsGroups("a", "ann") || !p.NeedsGroups("default", "ann") {
+		t.Error("an application that names its queue needs groups, or one that does not needs none")
 	}
 	for mapping, want := range map[string]bool{
 		"u:ann:a": false, "g:ops:a": true, "u:%user:root.%primary_group": true, "u:%user:root.%secondary_group": true, "u:%user:root.%user": false,
 	} {
-		if _, p := capacityOf(t, two+"queue-mappings="+mapping); p.NeedsGroups() != want {
+		if _, p := capacityOf(t, two+"queue-mappings="+mapping); p.NeedsGroups("", "ann") != want {
 			t.Errorf("%s: want %v", mapping, want)
+		}
+	}
+	const override = "\nqueue-mappings-override.enable=true"
+	for mapping, want := range map[string][3]bool{ // of ann without a queue and in a, and of bob without one
+		"u:bob:b,g:ops:a": {true, false, false}, "g:ops:a,u:bob:b": {true, false, true}, "u:bob:b,g:ops:a" + override: {true, true, false},
+		"u:bob:root.%primary_group": {false, false, true},
+	} {
+		_, p := capacityOf(t, two+"queue-mappings="+mapping)
+		if got := [3]bool{p.NeedsGroups("default", "ann"), p.NeedsGroups("a", "ann"), p.NeedsGroups("default", "bob")}; got != want {
+			t.Errorf("%s: %v, want %v", mapping, got, want)
 		}
 	}
 }

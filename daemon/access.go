@@ -10,28 +10,39 @@ import (
 // Access decides who may view applications and who administers the ResourceManager. It does not decide who may change
 // an application: the machine does.
 type Access struct {
-	ACLs   bool                       // yarn.acl.enable: check who may view applications
-	Admins rm.ACL                     // yarn.admin.acl
-	Owner  string                     // the user the daemon runs as, who is an administrator too
-	Groups func(user string) []string // returns a user's groups, none for an unknown user; nil if nobody is in a group
+	ACLs   bool   // yarn.acl.enable: check who may view applications
+	Admins rm.ACL // yarn.admin.acl
+	Owner  string // the user the daemon runs as, who is an administrator too
+	// Groups returns a user's groups, none for an unknown user; nil if nobody is in a group. The error says that they are
+	// not known now.
+	Groups func(user string) ([]string, error)
 }
 
-// Administers reports whether a user is an administrator. As in stock YARN, yarn.acl.enable does not matter.
-func (x *Access) Administers(ctx context.Context, name string) bool {
-	return name == x.Owner && name != "" || x.admits(ctx, x.Admins, name)
+// Administers reports whether a user is an administrator. As in stock YARN, yarn.acl.enable does not matter. The error
+// says that it depends on groups that are not known.
+func (x *Access) Administers(ctx context.Context, name string) (bool, error) {
+	if name == x.Owner && name != "" {
+		return true, nil
+	}
+	return x.admits(ctx, x.Admins, name)
 }
 
-// Sees reports whether a user may view an application; "" is an unknown user.
+// Sees reports whether a user may view an application; "" is an unknown user. A user whose groups are not known may view
+// what does not depend on them: [Reading.Unsure] says so.
 func (x *Access) Sees(ctx context.Context, name string, a *rm.AppReport) bool {
-	return !x.ACLs || name == a.User && name != "" || x.Administers(ctx, name) ||
-		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return x.admits(ctx, acl, name) })
+	if !x.ACLs || name == a.User && name != "" {
+		return true
+	}
+	may := func(yes bool, _ error) bool { return yes }
+	return may(x.Administers(ctx, name)) ||
+		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return may(x.admits(ctx, acl, name)) })
 }
 
 // GroupsOf returns the groups of a user. A [Reading] that ctx belongs to has no turn while they are looked up, which may take
 // seconds, and looks them up once.
-func (x *Access) GroupsOf(ctx context.Context, name string) []string {
+func (x *Access) GroupsOf(ctx context.Context, name string) ([]string, error) {
 	if x.Groups == nil || name == "" {
-		return nil
+		return nil, nil
 	}
 	r := ReadingOf(ctx)
 	if r == nil {
@@ -40,23 +51,28 @@ func (x *Access) GroupsOf(ctx context.Context, name string) []string {
 	if r.member != name || r.groups == nil {
 		had := r.has
 		r.Pause()
-		r.member, r.groups = name, append([]string{}, x.Groups(name)...)
+		found, err := x.Groups(name)
+		r.member, r.groups, r.unsure = name, append([]string{}, found...), err
 		if had {
 			_ = r.Turn(ctx) // it fails if ctx has ended; then so does what the turn is for
 		}
 	}
-	return r.groups
+	return r.groups, r.unsure
 }
 
 // Prepare looks up the groups of a user who is about to view applications, unless the name alone decides. Lists do so before
 // they begin: of the seats at a [budget.Desk] there are few, and a list would keep its seat while the groups are looked up.
 func (x *Access) Prepare(ctx context.Context, name string) {
 	if x.ACLs && ReadingOf(ctx) != nil && name != x.Owner && !x.Admins.Admits(name, nil) {
-		x.GroupsOf(ctx, name)
+		_, _ = x.GroupsOf(ctx, name) // an error is kept for those who need the groups
 	}
 }
 
 // admits reports whether a list admits a user. It looks up groups only if they matter.
-func (x *Access) admits(ctx context.Context, acl rm.ACL, name string) bool {
-	return acl.Admits(name, nil) || acl.NamesGroups() && acl.Admits(name, x.GroupsOf(ctx, name))
+func (x *Access) admits(ctx context.Context, acl rm.ACL, name string) (bool, error) {
+	if acl.Admits(name, nil) || !acl.NamesGroups() {
+		return acl.Admits(name, nil), nil
+	}
+	groups, err := x.GroupsOf(ctx, name)
+	return acl.Admits(name, groups), err
 }

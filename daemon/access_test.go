@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -10,8 +11,8 @@ import (
 // Administrators are the named users, the members of named groups, and the owner. If it is checked, only they, an
 // application's owner, and those named by the application or its queue may view it.
 func TestAccess(t *testing.T) {
-	groups := func(user string) []string {
-		return map[string][]string{"bob": {"ops"}, "eve": {"staff"}, "gus": {"watch"}}[user]
+	groups := func(user string) ([]string, error) {
+		return map[string][]string{"bob": {"ops"}, "eve": {"staff"}, "gus": {"watch"}}[user], nil
 	}
 	x := Access{ACLs: true, Admins: "root ops", Owner: "yarn", Groups: groups}
 	a := &rm.AppReport{User: "ann", Viewers: []rm.ACL{"", "vic watch"}}
@@ -19,8 +20,8 @@ func TestAccess(t *testing.T) {
 		"yarn": {true, true}, "root": {true, true}, "bob": {true, true}, "ann": {false, true}, "vic": {false, true},
 		"gus": {false, true}, "eve": {false, false}, "": {false, false},
 	} {
-		if got := x.Administers(t.Context(), name); got != want.administers {
-			t.Errorf("%q administers: %v", name, got)
+		if got, err := x.Administers(t.Context(), name); got != want.administers || err != nil {
+			t.Errorf("%q administers: %v, %v", name, got, err)
 		}
 		if got := x.Sees(t.Context(), name, a); got != want.sees {
 			t.Errorf("%q sees: %v", name, got)
@@ -40,7 +41,7 @@ func TestAccess(t *testing.T) {
 // Before a list, the groups of those are looked up whose name alone does not decide what they may view; once.
 func TestPrepare(t *testing.T) {
 	var asked []string
-	groups := func(user string) []string { asked = append(asked, user); return nil }
+	groups := func(user string) ([]string, error) { asked = append(asked, user); return nil, nil }
 	prepare := func(x Access, user string) {
 		x.Groups = groups
 		ctx, _ := NewReaders(1).Begin(t.Context(), "10.0.0.1")
@@ -55,4 +56,85 @@ func TestPrepare(t *testing.T) {
 	if !slices.Equal(asked, []string{"eve"}) {
 		t.Errorf("looked up: %q", asked)
 	}
+}
+
+// If a user's groups are not known, that matters only for what depends on them, and they are looked up once for an answer.
+func TestAccessOfGroupsUnknown(t *testing.T) {
+	asked := 0
+	x := Access{ACLs: true, Admins: "root ops", Owner: "yarn", Groups: func(string) ([]string, error) { asked++; return nil, ErrNoGroups }}
+	a := &rm.AppReport{User: "ann", Viewers: []rm.ACL{"vic watch"}}
+	for name, want := range map[string]struct{ administers, sees, unsure bool }{
+		"root": {true, true, false}, "yarn": {true, true, false}, "ann": {false, true, true}, "vic": {false, true, true}, "bob": {false, false, true},
+	} {
+		if got, err := x.Administers(t.Context(), name); got != want.administers || errors.Is(err, ErrNoGroups) != want.unsure {
+			t.Errorf("%s administers: %v, %v", name, got, err)
+		}
+		if got := x.Sees(t.Context(), name, a); got != want.sees {
+			t.Errorf("%s sees: %v", name, got)
+		}
+	}
+	ctx, reading := NewReaders(1).Begin(t.Context(), "10.0.0.66")
+	asked = 0
+	for range 3 {
+		if x.Sees(ctx, "bob", a) || !errors.Is(reading.Unsure(), ErrNoGroups) {
+			t.Errorf("bob sees it, or it is sure that he does not: %v", reading.Unsure())
+		}
+	}
+	if asked != 1 {
+		t.Errorf("looked up %d times", asked)
+	}
+	reading.End(0)
+}
+
+// A change that is denied to somebody whose groups are not known may be tried again. One that does not depend on them is
+// made, and a submission is not placed without them.
+func TestChangesWithoutGroups(t *testing.T) {
+	c := testConfig()
+	c.ACLs, c.Admins = true, "root ops"
+	inWorldOf(t, "capacity", c, func(t *testing.T, w *world) {
+		known, place := []string(nil), error(nil)
+		sch := testScheduler(t, "capacity")
+		sch.Queues[0].SubmitACL, sch.Rebuild = "ann", func([]string) (*rm.Scheduler, error) { return sch, nil }
+		sch.Groups = func(user string) ([]string, error) {
+			if user == "bob" && known == nil {
+				return nil, ErrNoGroups
+			}
+			return known, nil
+		}
+		sch.Place = func(rm.Placement) (string, error) { return "root.default", place }
+		if err := w.refresh(sch); err != nil {
+			t.Fatal(err)
+		}
+		id := w.submit("MAPREDUCE", 1024)
+		bob := Actor{User: "bob"}
+		_, priority := w.r.SetPriority(t.Context(), bob, id, 1)
+		for what, err := range map[string]error{
+			"a kill": w.r.Kill(t.Context(), bob, id, ""), "a move": w.r.Move(t.Context(), bob, id, "default"), "a priority": priority,
+		} {
+			if !errors.Is(err, ErrNoGroups) {
+				t.Errorf("%s by an administrator whose groups are not known: %v", what, err)
+			}
+		}
+		for user, want := range map[string]error{"bob": nil, "ann": ErrNoGroups} { // neither the one who may not submit nor the other
+			place = want
+			given, _, err := w.r.NewApp(t.Context(), user)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.r.Submit(t.Context(), user, submission(given, "MAPREDUCE", 1024)); !errors.Is(err, ErrNoGroups) {
+				t.Errorf("a submission by %s: %v", user, err)
+			}
+			if a, err := w.r.App(t.Context(), given); !errors.As(err, new(*rm.NotFound)) {
+				t.Errorf("what %s submitted is %s, %v", user, a.State, err)
+			}
+		}
+		known = []string{"staff"}
+		if err := w.r.Kill(t.Context(), bob, id, ""); !errors.As(err, new(*rm.Denied)) {
+			t.Errorf("a kill by somebody else: %v", err)
+		}
+		known = []string{"ops"}
+		if err := w.r.Kill(t.Context(), bob, id, ""); err != nil {
+			t.Errorf("a kill by an administrator: %v", err)
+		}
+	})
 }

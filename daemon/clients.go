@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -21,17 +22,31 @@ const defaultQueue = "default"
 // is empty if User itself does.
 type Actor struct{ User, Addr, RealUser string }
 
-// person looks up an actor's groups. It must not run in the loop: it may ask a directory service.
-func (r *RM) person(who Actor) rm.Person {
+// asPerson is say for a change by an actor, whose groups it looks up. It must not run in the loop: it may ask a directory
+// service. If the groups are not known, only what does not depend on them is done; the error is then ErrNoGroups and not
+// that the change is denied.
+func asPerson[T any](ctx context.Context, r *RM, who Actor, with func(rm.Call, rm.Person) rm.Message) (T, error) {
 	p := rm.Person{User: who.User, Addr: who.Addr}
+	var unsure error
 	if r.cfg.ACLs {
-		p.Groups = r.Groups(who.User)
+		p.Groups, unsure = r.Groups(who.User)
 	}
-	return p
+	v, err := say[T](ctx, r, changeLane, func(c rm.Call) rm.Message { return with(c, p) })
+	if unsure != nil && errors.As(err, new(*rm.Denied)) {
+		err = unsure
+	}
+	return v, err
 }
 
-// Groups returns a user's groups according to the configuration and this host. It may take a while.
-func (r *RM) Groups(user string) []string { return r.placer.Load().Groups(user) }
+// changeBy is asPerson for a change whose answer is only that it is done.
+func (r *RM) changeBy(ctx context.Context, who Actor, with func(rm.Call, rm.Person) rm.Message) error {
+	_, err := asPerson[any](ctx, r, who, with)
+	return err
+}
+
+// Groups returns a user's groups according to the configuration and this host. It may take a while. If they cannot be
+// looked up, the error is ErrNoGroups.
+func (r *RM) Groups(user string) ([]string, error) { return r.placer.Load().Groups(user) }
 
 // ForgetGroups has the groups of every user looked up again.
 func (r *RM) ForgetGroups() {
@@ -55,18 +70,21 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 	}
 	s, wrong := r.units.Submission(c)
 	reading.Pause()
-	m := &rm.SubmitApp{Who: r.person(Actor{User: user}), Queue: cmp.Or(c.GetQueue(), defaultQueue), App: s}
+	m := &rm.SubmitApp{Queue: cmp.Or(c.GetQueue(), defaultQueue), App: s}
 	if wrong != nil {
 		m.Wrong = wrong.Error()
 	}
 	place := rm.Placement{User: user, Queue: m.Queue, Tags: s.Tags, Name: s.Name}
-	if queue, err := r.placer.Load().Place(place); err != nil {
+	switch queue, err := r.placer.Load().Place(place); {
+	case errors.Is(err, ErrNoGroups):
+		return err
+	case err != nil:
 		m.Misplaced = err.Error()
-	} else {
+	default:
 		m.Queue = queue
 	}
-	return r.change(ctx, func(c rm.Call) rm.Message {
-		if m.Call = c; r.store != nil {
+	return r.changeBy(ctx, Actor{User: user}, func(c rm.Call, p rm.Person) rm.Message {
+		if m.Call, m.Who = c, p; r.store != nil {
 			m.Unwritten = r.store.Waiting()
 		}
 		return m
@@ -81,40 +99,38 @@ func (r *RM) change(ctx context.Context, with func(rm.Call) rm.Message) error {
 
 // Kill ends an application. It returns once the end is stored.
 func (r *RM) Kill(ctx context.Context, who Actor, id ids.App, diagnostics string) error {
-	p := r.person(who)
-	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.KillApp{Call: c, Who: p, App: id, Diagnostics: diagnostics} })
+	return r.changeBy(ctx, who, func(c rm.Call, p rm.Person) rm.Message {
+		return &rm.KillApp{Call: c, Who: p, App: id, Diagnostics: diagnostics}
+	})
 }
 
 // FailAttempt ends an attempt as if its master had failed.
 func (r *RM) FailAttempt(ctx context.Context, who Actor, id ids.Attempt) error {
-	p := r.person(who)
-	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.FailAttempt{Call: c, Who: p, Attempt: id} })
+	return r.changeBy(ctx, who, func(c rm.Call, p rm.Person) rm.Message { return &rm.FailAttempt{Call: c, Who: p, Attempt: id} })
 }
 
 // Move moves an application to another leaf queue. It returns once the move is stored.
 func (r *RM) Move(ctx context.Context, who Actor, id ids.App, queue string) error {
-	p := r.person(who)
-	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.MoveApp{Call: c, Who: p, App: id, Queue: queue} })
+	return r.changeBy(ctx, who, func(c rm.Call, p rm.Person) rm.Message { return &rm.MoveApp{Call: c, Who: p, App: id, Queue: queue} })
 }
 
 // SetPriority changes an application's priority, limited to the cluster's maximum, and returns the resulting priority.
 func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority int32) (int32, error) {
-	p := r.person(who)
-	return say[int32](ctx, r, changeLane, func(c rm.Call) rm.Message { return &rm.SetPriority{Call: c, Who: p, App: id, Priority: priority} })
+	return asPerson[int32](ctx, r, who, func(c rm.Call, p rm.Person) rm.Message {
+		return &rm.SetPriority{Call: c, Who: p, App: id, Priority: priority}
+	})
 }
 
 // SetLifetime sets the time at which an application is killed if it has not ended.
 func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.Time) error {
-	p := r.person(who)
-	return r.change(ctx, func(c rm.Call) rm.Message {
+	return r.changeBy(ctx, who, func(c rm.Call, p rm.Person) rm.Message {
 		return &rm.SetLifetime{Call: c, Who: p, App: id, Until: until.UnixMilli()}
 	})
 }
 
 // Signal has a node signal a container in the answer to its next heartbeat.
 func (r *RM) Signal(ctx context.Context, who Actor, id ids.Container, command wire.SignalContainerCommand) error {
-	p := r.person(who)
-	return r.change(ctx, func(c rm.Call) rm.Message {
+	return r.changeBy(ctx, who, func(c rm.Call, p rm.Person) rm.Message {
 		return &rm.SignalContainer{Call: c, Who: p, Container: id, Command: int32(command)}
 	})
 }

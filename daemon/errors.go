@@ -11,6 +11,9 @@ import (
 // ErrStopping says that the ResourceManager is shutting down; callers should retry.
 var ErrStopping = errors.New("the ResourceManager is stopping")
 
+// ErrNoGroups says that a user's groups are not known because they could not be looked up; callers should retry.
+var ErrNoGroups = errors.New("groups cannot be looked up")
+
 const classRetry = "org.apache.hadoop.ipc.RetriableException"
 
 // byClass wraps a handler so that its errors name the Java class its caller acts on.

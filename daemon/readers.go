@@ -256,6 +256,7 @@ type Reading struct {
 	since  time.Time
 	member string   // a user who asks
 	groups []string // the user's groups; nil if they were not looked up
+	unsure error    // they were, and are not known
 }
 
 // readingKey is the context key of a [Reading].
@@ -333,6 +334,15 @@ func (r *Reading) Pause() {
 	took := time.Since(r.since)
 	r.spent.Worked += took
 	r.of.next(r.caller, took)
+}
+
+// Unsure returns the error of looking up the groups of the user who asks, if that failed: what the user may not view may
+// depend on it.
+func (r *Reading) Unsure() error {
+	if r == nil {
+		return nil
+	}
+	return r.unsure
 }
 
 // A TurnWriter writes an answer that is built during the turns of a reading. While it writes, others have turns. The

@@ -210,7 +210,11 @@ func TestGroupsWithoutATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
 		asked, had := 0, false
-		x := Access{ACLs: true, Groups: func(string) []string { asked++; time.Sleep(2 * time.Second); return []string{"ops"} }}
+		x := Access{ACLs: true, Groups: func(string) ([]string, error) {
+			asked++
+			time.Sleep(2 * time.Second)
+			return []string{"ops"}, nil
+		}}
 		ctx, reading := d.Begin(t.Context(), "10.0.0.66")
 		if err := reading.Turn(ctx); err != nil {
 			t.Fatal(err)

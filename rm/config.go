@@ -94,14 +94,15 @@ type Scheduler struct {
 	Queues  []QueueInfo // by QueueID
 	Minimum heddle.Resource
 	Maximum heddle.Resource
-	// Place chooses an application's leaf: its path in Queues or one to pass to Rebuild, or an error for the user.
+	// Place chooses an application's leaf: its path in Queues or one to pass to Rebuild, or an error for the user. If it
+	// depends on groups, an error of Groups is returned as it is.
 	Place func(Placement) (queue string, err error)
 	// Rebuild returns the scheduler as configured, with those of the given leaves that placement rules can create. If
 	// it is nil, there are no such queues and queue numbers never change.
 	Rebuild func(leaves []string) (*Scheduler, error)
-	// Groups returns a user's groups, the primary one first; none for a user unknown on this host. Access lists use it.
-	// It may be called from any goroutine.
-	Groups func(user string) []string
+	// Groups returns a user's groups, the primary one first; none for a user unknown on this host. The error says that
+	// they are not known now. Access lists use it. It may be called from any goroutine.
+	Groups func(user string) ([]string, error)
 	// ForgetGroups has Groups look every user up again; nil if it remembers nobody. It may be called from any goroutine.
 	ForgetGroups func()
 	// UserName is called with each user's name, in the order of UserIDs, before the user's first application.

@@ -19,8 +19,10 @@ func (s *service) admit(ctx context.Context, call *rpc.Call) error {
 		return nil
 	}
 	p, ok := s.o.ProxyUsers[call.RealUser]
-	if ok && from(p, call.Addr.Addr().Unmap().WithZone("")) && s.mayActFor(ctx, p, call.User) {
-		return nil
+	if ok && from(p, call.Addr.Addr().Unmap().WithZone("")) {
+		if may, err := s.mayActFor(ctx, p, call.User); may || err != nil {
+			return err
+		}
 	}
 	return deniedError("User: %s is not allowed to impersonate %s from %s: set hadoop.proxyuser.%[1]s.hosts and hadoop.proxyuser.%[1]s.users or .groups in core-site.xml",
 		call.RealUser, call.User, address(call))
@@ -30,9 +32,14 @@ func from(p daemon.ProxyUser, addr netip.Addr) bool {
 	return slices.ContainsFunc(p.From, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-func (s *service) mayActFor(ctx context.Context, p daemon.ProxyUser, name string) bool {
+// mayActFor reports whether a proxy user may act for a user. The error says that it depends on groups that are not known.
+func (s *service) mayActFor(ctx context.Context, p daemon.ProxyUser, name string) (bool, error) {
 	if slices.Contains(p.Users, everybody) || slices.Contains(p.Users, name) || slices.Contains(p.Groups, everybody) {
-		return true
+		return true, nil
 	}
-	return len(p.Groups) > 0 && slices.ContainsFunc(s.o.GroupsOf(ctx, name), func(g string) bool { return slices.Contains(p.Groups, g) })
+	if len(p.Groups) == 0 {
+		return false, nil
+	}
+	groups, err := s.o.GroupsOf(ctx, name)
+	return slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(p.Groups, g) }), err
 }

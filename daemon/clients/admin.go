@@ -13,8 +13,8 @@ import (
 
 // admin refuses every caller that is not an administrator.
 func (s *service) admin(ctx context.Context, who daemon.Actor, method string) error {
-	if s.o.Administers(ctx, who.User) {
-		return nil
+	if may, err := s.o.Administers(ctx, who.User); may || err != nil {
+		return err
 	}
 	return deniedError("User %s doesn't have permission to call '%s': yarn.admin.acl does not name that user", who.User, method)
 }
@@ -83,7 +83,11 @@ func (s *service) updateNodeResource(ctx context.Context, _ daemon.Actor, req *w
 }
 
 func (s *service) getGroupsForUser(ctx context.Context, _ daemon.Actor, req *wire.GetGroupsForUserRequest) (*wire.GetGroupsForUserResponse, error) {
-	return &wire.GetGroupsForUserResponse{Groups: s.o.GroupsOf(ctx, req.GetUser())}, nil
+	groups, err := s.o.GroupsOf(ctx, req.GetUser())
+	if err != nil {
+		return nil, err
+	}
+	return &wire.GetGroupsForUserResponse{Groups: groups}, nil
 }
 
 // refreshUserToGroupsMappings has groups looked up again when they are needed.

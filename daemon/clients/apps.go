@@ -101,6 +101,9 @@ func (s *service) visible(ctx context.Context, who daemon.Actor, id ids.App) err
 		return err
 	}
 	if !s.o.Sees(ctx, who.User, &a) {
+		if err := daemon.ReadingOf(ctx).Unsure(); err != nil {
+			return err
+		}
 		return yarnError("User %s does not have privilege to see this application %s", who.User, id)
 	}
 	return nil

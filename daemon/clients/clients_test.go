@@ -201,7 +201,12 @@ func TestFilter(t *testing.T) {
 func TestHidden(t *testing.T) {
 	a := launched()
 	a.State, a.Host, a.RPCPort, a.Viewers = rm.AppRunning, "n1", 4000, []rm.ACL{"", "ann ops"}
-	s := newService(with(a), Options{Access: daemon.Access{ACLs: true, Groups: func(user string) []string { return map[string][]string{"bob": {"ops"}}[user] }}})
+	s := newService(with(a), Options{Access: daemon.Access{ACLs: true, Groups: func(user string) ([]string, error) {
+		if user == "who" {
+			return nil, daemon.ErrNoGroups
+		}
+		return map[string][]string{"bob": {"ops"}}[user], nil
+	}}, Readers: daemon.NewReaders(1)})
 	m, err := s.getApplicationReport(t.Context(), daemon.Actor{User: "eve"}, &wire.GetApplicationReportRequest{ApplicationId: conv.WireApp(anApp)})
 	if err != nil {
 		t.Fatal(err)
@@ -213,6 +218,10 @@ func TestHidden(t *testing.T) {
 	}
 	_, err = s.getContainers(t.Context(), daemon.Actor{User: "eve"}, &wire.GetContainersRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)})
 	wantClass(t, err, rpc.ClassYarn, "User eve does not have privilege to see this application")
+	ctx, reading := s.o.Readers.Begin(t.Context(), "who")
+	defer reading.End(0)
+	_, err = s.getContainers(ctx, daemon.Actor{User: "who"}, &wire.GetContainersRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)})
+	wantClass(t, javaError(err), classRetry, "groups cannot be looked up")
 	for _, name := range []string{"ann", "bob"} {
 		if _, err := s.getContainers(t.Context(), daemon.Actor{User: name}, &wire.GetContainersRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)}); err != nil {
 			t.Errorf("%s, whom the application names: %v", name, err)
@@ -231,8 +240,11 @@ func TestProxyUsers(t *testing.T) {
 			"all":   {Users: []string{"*"}, From: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}},
 			"none":  {From: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}},
 		},
-		Access: daemon.Access{Groups: func(user string) []string {
-			return map[string][]string{"bob": {"staff"}, "eve": {"guests"}}[user]
+		Access: daemon.Access{Groups: func(user string) ([]string, error) {
+			if user == "who" {
+				return nil, daemon.ErrNoGroups
+			}
+			return map[string][]string{"bob": {"staff"}, "eve": {"guests"}}[user], nil
 		}},
 	}
 	tests := []struct {
@@ -260,6 +272,24 @@ func TestProxyUsers(t *testing.T) {
 		if !tt.ok {
 			wantClass(t, err, rpc.ClassAccessControl, "hadoop.proxyuser."+tt.real+".hosts")
 		}
+	}
+	err := s.admit(t.Context(), &rpc.Call{User: "who", RealUser: "oozie", Addr: netip.MustParseAddrPort("10.1.1.1:5")})
+	wantClass(t, javaError(err), classRetry, "groups cannot be looked up")
+}
+
+// Somebody who may be an administrator is told to try again.
+func TestAdministratorByUnknownGroup(t *testing.T) {
+	f := stock()
+	access := daemon.Access{ACLs: true, Admins: "root ops", Groups: func(string) ([]string, error) { return nil, daemon.ErrNoGroups }}
+	c, a := dial(t, f, Options{Access: access}, "bob")
+	wantClass(t, a.Call(t.Context(), "refreshQueues", &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{}), classRetry, "groups cannot be looked up")
+	wantClass(t, c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, &wire.GetQueueUserAclsInfoResponse{}), classRetry, "groups cannot be looked up")
+	if len(f.done) > 0 {
+		t.Errorf("did %v", f.done)
+	}
+	_, a = dial(t, f, Options{Access: access}, "root")
+	if err := a.Call(t.Context(), "refreshQueues", &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{}); err != nil {
+		t.Errorf("an administrator by name: %v", err)
 	}
 }
 
@@ -294,8 +324,11 @@ func TestAdministrators(t *testing.T) {
 
 func TestAdminAnswers(t *testing.T) {
 	f := stock()
-	_, a := dial(t, f, Options{Access: daemon.Access{Admins: "*", Groups: func(user string) []string {
-		return map[string][]string{"ann": {"ann", "staff"}}[user]
+	_, a := dial(t, f, Options{Access: daemon.Access{Admins: "*", Groups: func(user string) ([]string, error) {
+		if user == "who" {
+			return nil, daemon.ErrNoGroups
+		}
+		return map[string][]string{"ann": {"ann", "staff"}}[user], nil
 	}}}, "eve")
 	groups := &wire.GetGroupsForUserResponse{}
 	if err := a.Call(t.Context(), "getGroupsForUser", &wire.GetGroupsForUserRequest{User: new("ann")}, groups); err != nil || !slices.Equal(groups.GetGroups(), []string{"ann", "staff"}) {
@@ -304,6 +337,7 @@ func TestAdminAnswers(t *testing.T) {
 	if err := a.Call(t.Context(), "getGroupsForUser", &wire.GetGroupsForUserRequest{User: new("x")}, groups); err != nil || len(groups.GetGroups()) > 0 {
 		t.Errorf("%v %v", groups, err)
 	}
+	wantClass(t, a.Call(t.Context(), "getGroupsForUser", &wire.GetGroupsForUserRequest{User: new("who")}, groups), classRetry, "groups cannot be looked up")
 	nodes := &wire.CheckForDecommissioningNodesResponse{}
 	if err := a.Call(t.Context(), "checkForDecommissioningNodes", &wire.CheckForDecommissioningNodesRequest{}, nodes); err != nil || nodes.GetDecommissioningNodes()[0].GetHost() != "n1" {
 		t.Errorf("%v %v", nodes, err)

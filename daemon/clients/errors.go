@@ -48,7 +48,7 @@ func javaError(err error) error {
 		return &rpc.Error{Class: rpc.ClassAccessControl, Message: err.Error()}
 	case errors.As(err, &bad) && bad.Class != "":
 		return &rpc.Error{Class: bad.Class, Message: err.Error()}
-	case errors.Is(err, daemon.ErrStopping), errors.Is(err, daemon.ErrBusy):
+	case errors.Is(err, daemon.ErrStopping), errors.Is(err, daemon.ErrBusy), errors.Is(err, daemon.ErrNoGroups):
 		return &rpc.Error{Class: classRetry, Message: err.Error()}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &rpc.Error{Class: classRetry, Message: "the ResourceManager could not answer in time: " + err.Error()}

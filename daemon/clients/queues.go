@@ -164,9 +164,16 @@ func float[F ~float64](f F) *float32 { return new(float32(f)) }
 
 // getQueueUserAcls says what the caller may do in each queue. A right in a queue holds in the queues below it too.
 func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {
-	var groups []string
-	if s.o.ACLs {
-		groups = s.o.GroupsOf(ctx, who.User) // before a seat is taken: see Prepare
+	all, groups, err := !s.o.ACLs, []string(nil), error(nil)
+	if !all { // groups are looked up before a seat is taken: see Prepare
+		if all, err = s.o.Administers(ctx, who.User); err != nil {
+			return nil, err
+		}
+	}
+	if !all {
+		if groups, err = s.o.GroupsOf(ctx, who.User); err != nil {
+			return nil, err
+		}
 	}
 	queues, err := s.rm.Queues(ctx)
 	if err != nil {
@@ -177,7 +184,7 @@ func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wir
 	have := make([]rights, len(queues))
 	for i := range queues {
 		q := &queues[i]
-		r := rights{!s.o.ACLs || s.o.Administers(ctx, who.User), !s.o.ACLs || s.o.Administers(ctx, who.User)}
+		r := rights{all, all}
 		if p := int(q.Parent); p >= 0 && p < i {
 			r.submit, r.administer = r.submit || have[p].submit, r.administer || have[p].administer
 		}

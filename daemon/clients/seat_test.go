@@ -51,11 +51,11 @@ func listing[Req, Resp message](s *service, f func(context.Context, daemon.Actor
 // While a caller's groups are looked up, its list has no seat: the lists of others are answered.
 func TestGroupsBeforeASeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := func(user string) []string {
+		slow := func(user string) ([]string, error) {
 			if user == "eve" {
 				time.Sleep(3 * time.Second)
 			}
-			return []string{"ops"}
+			return []string{"ops"}, nil
 		}
 		a := launched()
 		a.User, a.Viewers = "ann", []rm.ACL{" ops"}

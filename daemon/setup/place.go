@@ -11,15 +11,18 @@ import (
 const defaultQueue = "root.default"
 
 // placer returns the function that places applications. Its errors are for users, and use the words of Hadoop's errors
-// that programs look for.
-func placer(t *tree, groups func(string) []string) func(rm.Placement) (string, error) {
+// that programs look for. Those of groups are returned as they are: nobody knows then where the application belongs.
+func placer(t *tree, groups func(string) ([]string, error)) func(rm.Placement) (string, error) {
 	return func(a rm.Placement) (string, error) {
 		if t.rules == nil {
 			return defaultQueue, nil
 		}
 		var in []string
-		if t.rules.NeedsGroups() { // looking them up may take a while
-			in = groups(a.User)
+		if t.rules.NeedsGroups(a.Queue, a.User) { // looking them up may take a while
+			var err error
+			if in, err = groups(a.User); err != nil {
+				return "", err
+			}
 		}
 		path, _, err := t.rules.Place(a.Queue, a.User, in)
 		if err != nil {

@@ -8,13 +8,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"heddle"
 	"heddle/conf"
+	"heddle/daemon"
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
 	"heddle/rm"
@@ -66,8 +69,8 @@ func TestCapacityPlace(t *testing.T) {
 			t.Errorf("%s by %s: %q, %v; want %q, %s", c.queue, c.user, got, err, c.want, c.err)
 		}
 	}
-	if g := s.Groups("ann"); cmp.Diff([]string{"staff", "ops"}, g) != "" {
-		t.Errorf("groups %v", g)
+	if g, err := s.Groups("ann"); cmp.Diff([]string{"staff", "ops"}, g) != "" || err != nil {
+		t.Errorf("groups %v, %v", g, err)
 	}
 }
 
@@ -295,8 +298,8 @@ func TestGroupsAreRemembered(t *testing.T) {
 	g.look, g.now = func(string) ([]string, error) { asked++; return []string{"ops"}, nil }, func() time.Time { return now }
 	ask := func(name, want string, times int) {
 		t.Helper()
-		if got := g.of(name); got[0] != want || asked != times {
-			t.Errorf("%s is in %v after asking %d times, want %s, %d", name, got, asked, want, times)
+		if got, err := g.of(name); err != nil || got[0] != want || asked != times {
+			t.Errorf("%s is in %v after asking %d times, want %s, %d: %v", name, got, asked, want, times, err)
 		}
 	}
 	ask("ann", "staff", 0)
@@ -307,22 +310,23 @@ func TestGroupsAreRemembered(t *testing.T) {
 	g.forget()
 	ask("bob", "ops", 3)
 	for i := range maxGroups {
-		g.of(string(rune('0' + i)))
+		ask(string(rune('0'+i)), "ops", 4+i)
 	}
 	if len(g.known) > maxGroups {
 		t.Errorf("%d users are remembered", len(g.known))
 	}
 }
 
-// A user without groups is looked up again soon, at once if the lookup failed, and after what was found is forgotten.
+// A user without groups is looked up again soon, at once if the lookup failed, and after what was found is forgotten. That
+// a lookup failed does not mean that there are none.
 func TestNoGroupsAreForgotten(t *testing.T) {
 	g, asked, now := newGroups(nil), 0, time.Unix(0, 0)
 	var fails error
 	g.look, g.now = func(string) ([]string, error) { asked++; return nil, fails }, func() time.Time { return now }
 	ask := func(times int) {
 		t.Helper()
-		if got := g.of("bob"); got != nil || asked != times {
-			t.Errorf("bob is in %v after asking %d times, want %d", got, asked, times)
+		if got, err := g.of("bob"); got != nil || asked != times || errors.Is(err, daemon.ErrNoGroups) != (fails != nil) || !errors.Is(err, fails) {
+			t.Errorf("bob is in %v, %v after asking %d times, want %d", got, err, asked, times)
 		}
 	}
 	ask(1)
@@ -331,9 +335,88 @@ func TestNoGroupsAreForgotten(t *testing.T) {
 	ask(2)
 	ask(3)
 	g.look = func(string) ([]string, error) { g.forget(); return []string{"old"}, nil }
-	if got := g.of("bob"); !slices.Equal(got, []string{"old"}) || len(g.known) > 0 {
-		t.Errorf("bob is in %v, and %v is remembered", got, g.known)
+	if got, err := g.of("bob"); !slices.Equal(got, []string{"old"}) || len(g.known) > 0 || err != nil {
+		t.Errorf("bob is in %v, %v, and %v is remembered", got, err, g.known)
 	}
+}
+
+// While the directory does not answer, users are in the groups they were in. It is asked again every half minute.
+func TestGroupsOutliveTheDirectory(t *testing.T) {
+	g, asked, now := newGroups(nil), 0, time.Unix(0, 0)
+	var fails error
+	g.look, g.now = func(string) ([]string, error) { asked++; return []string{"staff", "ops"}[:2-min(asked/4, 1)], fails }, func() time.Time { return now }
+	ask := func(times int, want ...string) {
+		t.Helper()
+		if got, err := g.of("bob"); err != nil || !slices.Equal(got, want) || asked != times {
+			t.Errorf("bob is in %v after asking %d times, want %v, %d: %v", got, asked, want, times, err)
+		}
+	}
+	ask(1, "staff", "ops")
+	now, fails = now.Add(groupTime), errors.New("the directory does not answer")
+	ask(2, "staff", "ops")
+	ask(2, "staff", "ops")
+	now = now.Add(emptyTime)
+	ask(3, "staff", "ops")
+	now, fails = now.Add(emptyTime), nil
+	ask(4, "staff")
+}
+
+// An application whose queue depends on groups that are not known is placed nowhere: its client tries again.
+func TestPlaceWithoutGroups(t *testing.T) {
+	const c = "yarn.scheduler.capacity."
+	read := func(base, name, text string) *conf.Hadoop {
+		h, err := conf.ReadDir(folder(t, base, map[string]string{name: text}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	mapped := read("capacity", "capacity-scheduler.xml", props(c+"root.queues=default,a\n"+c+"root.default.capacity=50\n"+c+"root.a.capacity=50\n"+
+		c+"queue-mappings=u:ann:a,g:ops:a")).CapacityPlacement
+	ruled := func(last string) rules {
+		return read("fair", "fair-scheduler.xml", `<allocations><queue name="a"/><queuePlacementPolicy><rule name="specified" create="false"/>`+last+
+			`</queuePlacementPolicy></allocations>`).FairPlacement
+	}
+	g := newGroups(nil)
+	g.look = func(string) ([]string, error) { return nil, errors.New("the directory does not answer") }
+	for name, r := range map[string]rules{
+		"a mapping":      mapped,
+		"primary group":  ruled(`<rule name="primaryGroup"/>`),
+		"secondary ones": ruled(`<rule name="secondaryGroupExistingQueue"/><rule name="default"/>`),
+	} {
+		place := placer(&tree{rules: r}, g.of)
+		if got, err := place(rm.Placement{User: "bob", Queue: "default"}); got != "" || !errors.Is(err, daemon.ErrNoGroups) ||
+			err.Error() != "groups cannot be looked up: those of user bob: the directory does not answer; try again" {
+			t.Errorf("%s: to %q, %v", name, got, err)
+		}
+		if got, err := place(rm.Placement{User: "bob", Queue: "a"}); got != "root.a" || err != nil {
+			t.Errorf("%s: with the name of a queue to %q, %v", name, got, err)
+		}
+	}
+	if got, err := placer(&tree{rules: mapped}, g.of)(rm.Placement{User: "ann", Queue: "default"}); got != "root.a" || err != nil {
+		t.Errorf("ann, whom a mapping names: to %q, %v", got, err)
+	}
+}
+
+// A directory that takes long holds a caller up for a bounded time, also behind others.
+func TestSlowDirectory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroups(nil)
+		g.look = func(string) ([]string, error) { time.Sleep(time.Hour); return []string{"ops"}, nil }
+		var others sync.WaitGroup
+		for i := range maxAsking {
+			others.Go(func() { _, _ = g.of(fmt.Sprint(i)) })
+		}
+		synctest.Wait()
+		began := time.Now()
+		if got, err := g.of("bob"); !errors.Is(err, daemon.ErrNoGroups) || time.Since(began) != askTime {
+			t.Errorf("%v, %v after %v", got, err, time.Since(began))
+		}
+		others.Wait()
+		if got, err := g.of("0"); !slices.Equal(got, []string{"ops"}) || err != nil {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
 }
 
 func TestMachineGroups(t *testing.T) {

@@ -119,7 +119,7 @@ type tree struct {
 // rules determine where an application goes.
 type rules interface {
 	Place(queue, user string, groups []string) (path string, created bool, err error)
-	NeedsGroups() bool
+	NeedsGroups(queue, user string) bool
 }
 
 func (s *source) tree(queues string, created []string) (*tree, error) {

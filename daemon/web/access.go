@@ -55,6 +55,9 @@ func (s *site) visible(r *http.Request, id ids.App) error {
 	if err != nil || sees(&a) {
 		return err
 	}
+	if err := daemon.ReadingOf(r.Context()).Unsure(); err != nil {
+		return err
+	}
 	message := "Somebody unknown does not have privilege to see this application " + id.String() + "; name the user with ?user.name="
 	if user := named(r); user != "" {
 		message = "User " + user + " does not have privilege to see this application " + id.String()

@@ -81,6 +81,24 @@ func TestRefusedToOthers(t *testing.T) {
 	}
 }
 
+// Whoever may be in a group that may view an application is told to try again, and sees lists with it masked.
+func TestGroupsUnknown(t *testing.T) {
+	f := demo()
+	for i := range f.apps {
+		f.apps[i].Viewers = []rm.ACL{" watch"}
+	}
+	h := New(Options{RM: f, Local: true, Readers: daemon.NewReaders(1), Access: daemon.Access{
+		ACLs: true, Groups: func(string) ([]string, error) { return nil, daemon.ErrNoGroups },
+	}})
+	if w := as(h, "gus", restBase+ofApp+"/appattempts"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "groups cannot be looked up") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	var list rest.Apps
+	if w := as(h, "gus", restBase+"/apps"); rest.Parse(w.Body.Bytes(), "apps", &list) != nil || len(list.List) != len(f.apps) || list.List[0].Started != 0 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // Others see of an application what a stock ResourceManager shows them: nothing of its times, its master, and what it
 // holds and asks for.
 func TestStockMask(t *testing.T) {
@@ -252,11 +270,11 @@ func TestGroupsBeforeASeat(t *testing.T) {
 		restBase + "/apps", restBase + ofApp + "/appattempts", restBase + ofAttempt + "/containers", heddleBase + "/apps", heddleBase + "/nodes/node1:8041/containers",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			slow := func(user string) []string {
+			slow := func(user string) ([]string, error) {
 				if user == "eve" {
 					time.Sleep(3 * time.Second)
 				}
-				return []string{"ops"}
+				return []string{"ops"}, nil
 			}
 			f := demo()
 			for i := range f.apps {

@@ -107,7 +107,7 @@ func TestBusy(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want string
-	}{{fmt.Errorf("not now: %w", daemon.ErrBusy), "1"}, {errBusy, ""}} {
+	}{{fmt.Errorf("not now: %w", daemon.ErrBusy), "1"}, {errBusy, ""}, {daemon.ErrNoGroups, ""}} {
 		f := changeable()
 		f.fails = c.err
 		h := New(Options{RM: f, Local: true})

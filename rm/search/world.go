@@ -129,7 +129,7 @@ func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 		return sh.place(out, q, p.Queues == "fair")
 	}
 	out.Rebuild = func(more []string) (*rm.Scheduler, error) { return s.scheduler(sh, more...) }
-	out.Groups = func(string) []string { return nil }
+	out.Groups = func(string) ([]string, error) { return nil, nil }
 	return out, nil
 }
 
