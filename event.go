@@ -30,8 +30,9 @@ type (
 		Total Resource
 	}
 
-	// NodeSilent says that a node that is up has not reported for several times its heartbeat interval, or is being
-	// decommissioned, so that nothing more should start there; or that it is back to normal. What runs there goes on.
+	// NodeSilent says that a node that is up has not reported for several times its heartbeat interval or since it
+	// registered, or is being decommissioned, so that nothing more should start there; or that it is back to normal.
+	// What runs there goes on.
 	NodeSilent struct {
 		Node   NodeID
 		Silent bool

@@ -28,7 +28,7 @@ const (
 	NoSuchQueue                // no such queue, or it has children
 	NodeCrowded                // the node's disk or network is already busy
 	TooLarge                   // above the largest container the cluster allows
-	Silent                     // the node is up but does not report, or is being decommissioned
+	Silent                     // the node is up but does not report, has yet to do so, or is being decommissioned
 
 	NumWhys = 23
 )

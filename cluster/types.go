@@ -83,7 +83,7 @@ func (n *Node) Can(what heddle.Caps) bool { return n.can.Has(what) }
 func (n *Node) Up() bool { return n.up }
 
 // Silent reports whether the node is up but nothing more is to start there, since it has not reported for too long or
-// is being decommissioned.
+// since it registered, or is being decommissioned.
 func (n *Node) Silent() bool { return n.silent }
 
 // Total returns what the node offers.

@@ -52,6 +52,7 @@ func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
 			m.Call, m.Rack, m.Names = c, fmt.Sprintf("/r%02d", i/40), []string{n.id.Host}
 			return m
 		})
+		n.report(b, r)
 		list[i] = n
 	}
 	return r, list

@@ -294,6 +294,7 @@ func TestOtherRack(t *testing.T) {
 		n.exit(c, 0)
 		n.beat()
 		n.register(4096, 4)
+		n.beat()
 		pinned := row(7, "/other", 1024, 1)
 		pinned.RelaxLocality = new(false)
 		nowhere := row(7, "*", 1024, 1)

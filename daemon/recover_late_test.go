@@ -40,6 +40,7 @@ func TestRestartMasterGone(t *testing.T) {
 
 				w.restart(path, time.Second)
 				n.register(4096, 4, status(task, 20, wire.ContainerState_C_RUNNING))
+				n.beat()
 				if p := w.app(id); p.Containers != 1 {
 					t.Fatalf("%d containers found, want the task", p.Containers)
 				}

@@ -81,6 +81,8 @@ func TestWorkPreservingRestart(t *testing.T) {
 		}
 		n.register(8192, 8, status(master, 0, wire.ContainerState_C_RUNNING), status(tasks[0], 20, wire.ContainerState_C_RUNNING),
 			status(tasks[1], 20, wire.ContainerState_C_COMPLETE), status(tasks[2], 20, wire.ContainerState_C_RUNNING))
+		delete(n.conts, tasks[1])
+		n.beat()
 		if w.r.Ready() {
 			t.Error("recovery is over before the master is back")
 		}

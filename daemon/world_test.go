@@ -44,6 +44,7 @@ func testConfig() Config {
 			NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
 			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, MaxTags: 10, MaxTagLength: 100, SchedulingWait: 10 * heddle.Second, WorkPreserving: true,
 			LogAggregation: true, Beat: heddle.Second, FastBeat: 200 * heddle.Millisecond, IdleBeat: 3 * heddle.Second, BeatLoad: 1000, MaxPriority: 10,
+			Keyed: true,
 		},
 		ConnectRetries: 1, Recovery: true,
 	}
@@ -167,6 +168,7 @@ func (w *world) node(host string, mem int64, cores int32) *nm {
 	if p := n.register(mem, cores); p.GetNodeAction() != wire.NodeAction_NORMAL {
 		w.Fatalf("%s was not taken in: %s", host, p.GetDiagnosticsMessage())
 	}
+	n.beat() // as soon as it has the keys
 	return n
 }
 

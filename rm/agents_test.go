@@ -370,6 +370,7 @@ func TestAgentsBefore(t *testing.T) {
 func TestLoansComeBack(t *testing.T) {
 	w, c, m, n, first := wishing(t, nil)
 	n.register(4096, 2, found(first, 20))
+	n.beat()
 	a := &ag{w: w, node: n.id, name: "one", can: heddle.Parks}
 	a.sync()
 	second := n.task(m)

@@ -271,6 +271,7 @@ func TestJobsAreReadAfterAStart(t *testing.T) {
 		}
 		return w, waiting, func() {
 			home.register(8192, 8, masters...)
+			home.beat()
 			for _, m := range ams {
 				m.register()
 			}

@@ -141,6 +141,7 @@ func (m *Machine) checkTimers(b *broken) {
 	for _, n := range m.byNode { // order: of findings alone
 		b.that((n.state.active() || n.awaited) && n.seen.Plus(m.cfg.NodeExpiry) < m.silence, "nobody looks whether %s is silent", n.id)
 		b.that(m.cfg.Silence > 0 && n.up && !n.silent && m.lull == never, "nobody looks whether %s reports", n.id)
+		b.that(m.cfg.Keyed && n.up && n.last == nil && !n.silent, "something may start on %s, which has not reported since it registered", n.id)
 		b.that(n.silent && !n.up || n.up && n.closed() != m.core.View().Node(n.nid).Silent(), "the core does not know whether something may start on %s", n.id)
 		b.that((n.state == nodeDecommissioning && n.deadline != never || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
 	}

@@ -69,6 +69,75 @@ func TestStartWaitsForNodes(t *testing.T) {
 	}
 }
 
+// A master that waited when the ResourceManager stopped does not start on the last node to come before that node can
+// check tokens: the keys come with the answer to its registration, and its first heartbeat shows that it has them.
+func TestStartWaitsForKeys(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	n := w.node("n1", 8192, 8)
+	w.step(&BeatNode{Call: w.next(), Node: n.id, Last: n.last, Health: Health{Said: true, Sick: true}})
+	id := w.submit("SPARK")
+	w.restart(heddle.Second)
+	starts := func() (n int) {
+		for _, e := range w.rest {
+			if _, ok := e.(*StartMaster); ok {
+				n++
+			}
+		}
+		return n
+	}
+	n.register(8192, 8)
+	if !w.m.Ready() || starts() > 0 {
+		t.Errorf("ready: %v; %d masters start before the node has the keys", w.m.Ready(), starts())
+	}
+	why, err := w.m.Reports().Why(id)
+	if err != nil || len(why.Pending) != 1 || why.Pending[0].Why != "node-silent" || !strings.Contains(why.Pending[0].Text, "has just registered") {
+		t.Errorf("it waits for %+v, %v", why.Pending, err)
+	}
+	n.beat()
+	if starts() != 1 || w.app(id).MasterNode != n.id {
+		t.Errorf("%d masters start once it has reported", starts())
+	}
+}
+
+// A call gets nothing on a node that has registered and not reported since. What runs there, if it comes back, goes on.
+func TestNothingStartsBeforeTheFirstHeartbeat(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) { o.Config.Silence = 10 * heddle.Second })
+	_, m, home, other := w.job("MAPREDUCE") // neither has room for what is asked for
+	n := &nm{w: w, id: ids.Node{Host: "n3", Port: 8041}, conts: map[ids.Container]ContainerNews{}, can: heddle.Stock}
+	granted := func(when string, p *Allocated, want int) {
+		t.Helper()
+		if len(p.Granted) != want || want > 0 && p.Granted[0].Node != n.id {
+			t.Fatalf("%s: granted %v, want %d", when, p.Granted, want)
+		}
+	}
+	n.register(16384, 16)
+	granted("registered", m.ask(row(20, "*", 5000, 1)), 0)
+	n.beat()
+	p := m.ask()
+	granted("reported", p, 1)
+	task := p.Granted[0].ID
+	n.run(task)
+	n.beat()
+	for _, away := range []heddle.Span{0, heddle.Minute} { // after a minute it is passed over already
+		w.pass(away, m, home, other)
+		n.register(16384, 16, found(task, 20))
+		granted("registered again", m.ask(row(20, "*", 5000, 1)), 0)
+		c := w.next()
+		w.step(&Refresh{Call: c, Scheduler: w.m.Scheduler()})
+		w.done(c)
+		granted("with another core", m.ask(), 0)
+		if b := n.beat(); len(b.Cleanup) > 0 || w.m.container(task) == nil {
+			t.Errorf("what runs there is ended: %v", b.Cleanup)
+		}
+		p = m.ask()
+		granted("reported again", p, 1)
+		if _, err := m.try(Allocate{Release: []ids.Container{p.Granted[0].ID}}); err != nil {
+			t.Fatal(err)
+		}
+		n.beat()
+	}
+}
+
 // A master that ended while there was no ResourceManager does not come back, and is not awaited.
 func TestStartDoesNotWaitForEndedMasters(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
@@ -77,6 +146,7 @@ func TestStartDoesNotWaitForEndedMasters(t *testing.T) {
 	master.Over = true
 	w.restart(heddle.Second)
 	other.register(4096, 4)
+	other.beat()
 	home.register(2048, 4, master)
 	if !w.m.Ready() {
 		t.Error("it waits though all are back")
@@ -337,13 +407,14 @@ func TestStartHoldsNamedMasters(t *testing.T) {
 	master.Over = true
 	w.restart(heddle.Second)
 	home.register(8192, 8, master)
-	other.register(4096, 4)
+	third.register(16384, 16)
+	third.beat()
 	if p := w.app(id); p.Attempt != 2 || !p.Master.IsZero() {
 		t.Errorf("attempt %d begins in %v with a node missing", p.Attempt, p.Master)
 	} else if p.Diagnostics != ComingBack {
 		t.Errorf("its client reads %q", p.Diagnostics)
 	}
-	third.register(16384, 16)
+	other.register(4096, 4)
 	if p := w.app(id); p.Master.IsZero() || p.MasterNode != third.id {
 		t.Errorf("once all are back its master is %v on %v, not on the roomiest node", p.Master, p.MasterNode)
 	}

@@ -53,6 +53,9 @@ type Config struct {
 	// Silence is how long a node may miss its heartbeats before nothing more starts there, or three times its heartbeat
 	// interval if that is longer. 0: until it is lost.
 	Silence heddle.Span
+	// Keyed says that nodes check tokens with keys that they get in the answer to their registration: nothing starts on
+	// a node before its first heartbeat after that, since only then is it known to have them.
+	Keyed bool
 
 	// Stock makes everything happen when it does under a stock ResourceManager: requests are granted only as nodes
 	// report, a call is answered with what was decided before it, containers that the master did not know of when it

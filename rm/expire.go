@@ -90,6 +90,19 @@ func (m *Machine) passOver() {
 	}
 }
 
+// joins notes that a node that is up has registered. If it has yet to get the keys with which it checks tokens, nothing
+// starts there until its first heartbeat.
+func (m *Machine) joins(n *node) {
+	switch {
+	case !n.up:
+	case !m.cfg.Keyed:
+		m.speaks(n)
+	case !n.silent:
+		n.silent = true
+		m.tellCloses(n)
+	}
+}
+
 // speaks notes that a node was heard from.
 func (m *Machine) speaks(n *node) {
 	n.seen = m.now

@@ -24,7 +24,7 @@ type node struct {
 	lastID  int32
 	state   nodeState
 	up      bool // in the core
-	silent  bool // for so long that nothing more starts there
+	silent  bool // nothing more starts there: it has not reported for so long, or not since it registered
 	awaited bool // known from before the restart, and not back yet
 	demotes bool // parks containers itself, as opportunistic ones
 	can     heddle.Caps

@@ -39,7 +39,10 @@ var reasons = [heddle.NumWhys]Reason{
 	heddle.NotPicked:    {"the policy chose other nodes", "was not chosen by the policy", "were not chosen by the policy"},
 	heddle.HoldsBooking: {"it has a reservation, and waits until there is room", "is reserved for it", "are reserved for it"},
 	heddle.NoSuchQueue:  {"its queue does not exist, or is not a leaf queue", "is closed to it", "are closed to it"},
-	heddle.Silent:       {"every node is silent or about to leave", "is silent or about to leave", "are silent or about to leave"},
-	heddle.NodeCrowded:  {"disks or networks are busy already", "is crowded: its disk or network is busy already", "are crowded: their disks or networks are busy already"},
-	heddle.TooLarge:     {"one is larger than the largest container that the cluster allows", "cannot take a container this large", "cannot take containers this large"},
+	heddle.Silent: {
+		"every node is silent, has just registered or is about to leave",
+		"is silent, has just registered or is about to leave", "are silent, have just registered or are about to leave",
+	},
+	heddle.NodeCrowded: {"disks or networks are busy already", "is crowded: its disk or network is busy already", "are crowded: their disks or networks are busy already"},
+	heddle.TooLarge:    {"one is larger than the largest container that the cluster allows", "cannot take a container this large", "cannot take containers this large"},
 }

@@ -53,6 +53,7 @@ func TestNothingStartsOnSilentNodes(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	other.register(4096, 4)
+	other.beat()
 	if got := places(m.ask(row(20, "*", 1024, 2))); !slices.Contains(got, other.id) {
 		t.Errorf("granted on %v once it has come back", got)
 	}

@@ -35,7 +35,8 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 		m.nodeDown(n, nodeShutdown)
 		n = m.addNode(id, rack, n.from)
 	}
-	m.speaks(n)
+	n.seen = m.now
+	m.staleNode(n)
 	m.cameBack(n)
 	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
 	n.version, n.lastID, n.last = Clip(q.Version, MaxHostName), 0, nil
@@ -46,6 +47,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	if n.up && len(q.Containers) == 0 && len(q.Apps) == 0 { // it does not know what ran there
 		m.nodeDown(n, nodeRebooted)
 	}
+	m.joins(n)
 	if n.up && !leaving { // it may offer less than before
 		m.resizeNode(n, n.total.Min(q.Total))
 	}
@@ -117,6 +119,7 @@ func (m *Machine) join(n *node, h Health) {
 	}
 	n.become(nodeRunning)
 	m.nodeUp(n, heddle.Resource{})
+	m.joins(n)
 }
 
 // heal records what a node says about its health.

@@ -40,6 +40,7 @@ func testConfig() Config {
 		NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
 		MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, MaxTags: 10, MaxTagLength: 100, SchedulingWait: 10 * heddle.Second, WorkPreserving: true,
 		Beat: heddle.Second, FastBeat: 200 * heddle.Millisecond, IdleBeat: 3 * heddle.Second, BeatLoad: 1000, MaxPriority: 10,
+		Keyed: true,
 	}
 }
 
@@ -292,6 +293,7 @@ func (w *world) node(host string, mem, cores int64) *nm {
 	if p := n.register(mem, cores); p.Refused != "" {
 		w.Fatal(p.Refused)
 	}
+	n.beat() // as soon as it has the keys
 	return n
 }
 

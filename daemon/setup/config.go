@@ -42,6 +42,7 @@ func (s *source) config(room int64) (daemon.Config, error) {
 			ExtraUnits:      site.ExtraUnits,
 			PortInNodeName:  d.PortInNodeName,
 			Silence:         rm.DefaultSilence,
+			Keyed:           true,
 		},
 		Decommission:   duration(d.Decommission),
 		ConnectRetries: d.ConnectRetries,

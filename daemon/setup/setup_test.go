@@ -106,7 +106,7 @@ func TestNoConfiguration(t *testing.T) {
 		Config: rm.Config{
 			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
 			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, MaxTags: 10, MaxTagLength: 100, SchedulingWait: 10 * heddle.Second, WorkPreserving: true, Admins: "*",
-			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000, ReadJobs: true, Silence: rm.DefaultSilence,
+			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000, ReadJobs: true, Silence: rm.DefaultSilence, Keyed: true,
 			NodesPer: 1000, AppsPer: 10_000, StoredPer: 256 << 20, Stored: int(d.Config.Memory.Limit / 8),
 		},
 		Memory:       d.Config.Memory, // see TestMemory

@@ -146,6 +146,10 @@ var plants = []plant{
 		"	if !HERE && (h.Sick || !h.Said && n.state == nodeUnhealthy) {",
 	},
 	{
+		"a node gets containers before it has its keys", "expire.go", "	case !n.silent:\n",
+		"	case !HERE && !n.silent:\n",
+	},
+	{
 		"a node that has come back on another port stays lost too", "node.go", "		m.replaced(id)\n",
 		"		if !HERE { m.replaced(id) }\n",
 	},

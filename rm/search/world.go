@@ -50,6 +50,7 @@ func newCommon(seed uint64) *setup {
 		MaxCompleted: pick(d, 1000, 1000, 2), MaxPriority: 10, SchedulingWait: pick(d, heddle.Span(5), 10, 30) * heddle.Second,
 		WorkPreserving: !d.in(8), Beat: pick(d, heddle.Span(1), 3, 10) * heddle.Second, FastBeat: pick(d, 200*heddle.Millisecond, heddle.Second),
 		IdleBeat: pick(d, heddle.Span(3), 20) * heddle.Second, BeatLoad: pick(d, 0, 3, 1000), PortInNodeName: d.in(6),
+		Keyed: true,
 	}
 	s.cfg.KeyRolling, s.cfg.NodeKeyRolling = 2*s.cfg.MasterExpiry, 2*s.cfg.NodeExpiry
 	for i := range 3 + d.n(4) {

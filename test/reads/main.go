@@ -194,11 +194,14 @@ type node struct {
 	last int32
 }
 
-// fill registers the nodes and submits the applications.
+// fill registers the nodes, which report once, and submits the applications.
 func (c *cluster) fill(ctx context.Context) error {
 	for i := range c.settings.nodes {
 		n := &node{peer: hollow.NewPeer(c.at.Tracker, hollow.AsNode()), id: ids.Node{Host: hollow.Address(i), Port: 8041}}
 		if err := n.peer.Call(ctx, "registerNodeManager", hollow.Joining(n.id, 8, nil), &wire.RegisterNodeManagerResponse{}); err != nil {
+			return err
+		}
+		if err := n.beat(ctx); err != nil {
 			return err
 		}
 		c.nodes = append(c.nodes, n)
