@@ -14,7 +14,11 @@ var ErrStopping = errors.New("the ResourceManager is stopping")
 // ErrNoGroups says that a user's groups are not known because they could not be looked up; callers should retry.
 var ErrNoGroups = errors.New("groups cannot be looked up")
 
-const classRetry = "org.apache.hadoop.ipc.RetriableException"
+// Java classes of exceptions after which a call is to be made again.
+const (
+	classRetry    = "org.apache.hadoop.ipc.RetriableException"
+	classNotReady = "org.apache.hadoop.yarn.exceptions.NMNotYetReadyException" // of NodeManagers that have not registered yet
+)
 
 // byClass wraps a handler so that its errors name the Java class its caller acts on.
 func byClass[Q, P any](f func(context.Context, *rpc.Call, Q) (P, error)) func(context.Context, *rpc.Call, Q) (P, error) {

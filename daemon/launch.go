@@ -87,7 +87,8 @@ func (r *RM) nodeCall(t ids.Attempt, n ids.Node, user string) nodeCall {
 	return nodeCall{n.String(), &rpc.Token{Identifier: k.Identifier, Password: k.Password, Kind: k.GetKind(), Service: k.GetService()}, max(r.cfg.ConnectRetries, 1)}
 }
 
-// callNode makes one call to a NodeManager. It retries if the NodeManager cannot be reached.
+// callNode makes one call to a NodeManager. It retries if the NodeManager cannot be reached, or says that it could make
+// the call later.
 func (r *RM) callNode(nm nodeCall, method string, q, p proto.Message) error {
 	r.launches <- struct{}{}
 	defer func() { <-r.launches }()
@@ -103,7 +104,7 @@ func (r *RM) callNode(nm nodeCall, method string, q, p proto.Message) error {
 		if err = r.callOnce(nm, method, q, p); err == nil {
 			return nil
 		}
-		if remote := (*rpc.Error)(nil); errors.As(err, &remote) {
+		if remote := (*rpc.Error)(nil); errors.As(err, &remote) && remote.Class != classRetry && remote.Class != classNotReady {
 			return err // it was reached, and refused the call
 		}
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"heddle"
 	"heddle/rm"
 	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
 	"heddle/yarn/token"
 )
 
@@ -39,6 +41,20 @@ func TestLaunchWithASmallerHeap(t *testing.T) {
 			spec, err := launchContext(e, w.r.auth.masterToken(e.ID.Attempt))
 			if got := strings.Join(spec.GetCommand(), "\n"); got != x.want || (err != nil) != (x.want == "") {
 				t.Errorf("%s with a heap of %d MiB is started as %q, %v", x.command, x.heap, got, err)
+			}
+		}
+	})
+}
+
+// A NodeManager that says that it is not ready is called again, as often as one that cannot be reached. Any other
+// refusal is final.
+func TestLaunchOnceReady(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		for class, want := range map[string]int{classRetry: 3, classNotReady: 3, classYarn: 1} { // order: each by itself
+			w.calls, w.refuse = nil, &rpc.Error{Class: class, Message: "no"}
+			err := w.r.callNode(nodeCall{addr: "n1:8041", tries: 3}, "startContainers", nil, nil)
+			if !errors.Is(err, w.refuse) || len(w.calls) != want {
+				t.Errorf("%s: %d calls, want %d, and the error %v", class, len(w.calls), want, err)
 			}
 		}
 	})
