@@ -281,8 +281,12 @@ func (a *app) result(end heddle.Time) JobResult {
 	if j.Recorded > 0 {
 		out.Recorded = j.Recorded
 	}
+	out.Tasks = out.Maps + out.Reduces
 	if j.Spark != nil {
 		out.Maps = j.Spark.Executors
+		for i := range j.Spark.Stages {
+			out.Tasks += len(j.Spark.Stages[i].Tasks)
+		}
 	}
 	if a.first >= 0 {
 		out.Wait = a.first.Since(a.submitted)

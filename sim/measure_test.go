@@ -51,12 +51,12 @@ func TestMetricsByHand(t *testing.T) {
 		t.Fatalf("the first master started at %v", off)
 	}
 	for i, want := range []JobResult{
-		{Wait: 2*second + off, JCT: 19*second + off, Starvation: 2 * second, ReduceHold: 6 * second, LocalMaps: 1, MasterMemory: 1536},
-		{Wait: 3 * second, JCT: 9 * second, Starvation: NoSpan, ReduceHold: NoSpan, MasterMemory: 1024},
-		{Wait: 7*second + off, JCT: 10*second + off, Starvation: NoSpan, ReduceHold: NoSpan, MasterMemory: 1536},
+		{Wait: 2*second + off, JCT: 19*second + off, Starvation: 2 * second, ReduceHold: 6 * second, LocalMaps: 1, MasterMemory: 1536, Tasks: 3},
+		{Wait: 3 * second, JCT: 9 * second, Starvation: NoSpan, ReduceHold: NoSpan, MasterMemory: 1024, Tasks: 3},
+		{Wait: 7*second + off, JCT: 10*second + off, Starvation: NoSpan, ReduceHold: NoSpan, MasterMemory: 1536, Tasks: 1},
 	} {
 		j := r.Jobs[i]
-		got := JobResult{Wait: j.Wait, JCT: j.JCT, Starvation: j.Starvation, ReduceHold: j.ReduceHold, LocalMaps: j.LocalMaps, MasterMemory: j.MasterMemory}
+		got := JobResult{Wait: j.Wait, JCT: j.JCT, Starvation: j.Starvation, ReduceHold: j.ReduceHold, LocalMaps: j.LocalMaps, MasterMemory: j.MasterMemory, Tasks: j.Tasks}
 		if got != want {
 			t.Errorf("job %s:\n%+v, want\n%+v", j.ID, got, want)
 		}
@@ -82,6 +82,17 @@ func TestMetricsByHand(t *testing.T) {
 		if r.Jobs[i].Bound != want {
 			t.Errorf("bound of job %d: %v, want %v", i, r.Jobs[i].Bound, want)
 		}
+	}
+}
+
+// A Spark job has the tasks of all its stages, however few executors run them.
+func TestTasksOfSpark(t *testing.T) {
+	s := workload.SparkJob{Executors: 2, Executor: heddle.Of(1024, 1000), TaskCores: 1, Stages: []workload.Stage{
+		{Tasks: lasting(7, 1)}, {ID: 1, Parents: []int{0}, Tasks: lasting(5, 1)},
+	}}
+	r := named(t, "fifo").run(t, givenWorld(nodes(1, 1, heddle.Of(16384, 8000)), workload.Job{ID: "s", Framework: heddle.Spark, Spark: &s}))
+	if j := r.Jobs[0]; j.Maps != 2 || j.Tasks != 12 {
+		t.Errorf("%d executors and %d tasks, want 2 and 12", j.Maps, j.Tasks)
 	}
 }
 

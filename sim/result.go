@@ -107,7 +107,8 @@ type JobResult struct {
 	ID             string
 	Queue, User    string
 	Framework      heddle.Framework
-	Maps, Reduces  int // Spark executors count as maps; see Tasks for them
+	Maps, Reduces  int // Spark executors and tasks of other frameworks count as maps
+	Tasks          int // what the job has to run: maps, reduces and others; of Spark the tasks of all stages, not executors
 	InputBytes     int64
 	Submit         heddle.Time
 	End            heddle.Time // the master's end

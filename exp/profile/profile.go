@@ -46,7 +46,7 @@ var Columns = []Column{
 	{"wait p95", quantile(0.95, wait, nil)},
 	{"wait p99", quantile(0.99, wait, nil)},
 	{"starvation", func(r *sim.Result) float64 { return exp.Mean(spans(r, starvation, nil)) }},
-	{"small p95", quantile(0.95, jct, func(j *sim.JobResult) bool { return j.Maps+j.Reduces <= smallJobTasks })},
+	{"small p95", quantile(0.95, jct, func(j *sim.JobResult) bool { return j.Tasks <= smallJobTasks })},
 	{"makespan", exp.Makespan},
 }
 

@@ -48,7 +48,7 @@ func result(seconds ...float64) *sim.Result {
 	r := &sim.Result{}
 	for _, s := range seconds {
 		jct := heddle.Seconds(s)
-		r.Jobs = append(r.Jobs, sim.JobResult{State: sim.Succeeded, Maps: 2, JCT: jct, Wait: jct / 10, Starvation: sim.NoSpan})
+		r.Jobs = append(r.Jobs, sim.JobResult{State: sim.Succeeded, Tasks: 2, JCT: jct, Wait: jct / 10, Starvation: sim.NoSpan})
 		r.Makespan = max(r.Makespan, jct)
 	}
 	return r
@@ -81,6 +81,12 @@ func TestRow(t *testing.T) {
 	}
 	if r.NoneWorse() || r.Worst() != 1.3 || !r.MeanReached() || r.SmallReached() {
 		t.Errorf("none worse %v, worst %g, mean %g, small %v", r.NoneWorse(), r.Worst(), r.MeanRatio.Median, r.SmallReached())
+	}
+	for _, run := range ours {
+		run.Jobs[2].Maps, run.Jobs[2].Tasks = 10, 512 // a Spark job of ten executors
+	}
+	if small := row(&Case{}, fair, capacity, ours, true).Cells[smallColumn]; small.Ours != 15 {
+		t.Errorf("p95 of small jobs %g s, want 15 s: a job of few executors is small only if it has few tasks", small.Ours)
 	}
 	if same := row(&Case{}, fair, capacity, fair, true); same.Cells[meanColumn].Worse || same.MeanRatio.Median != 1 {
 		t.Errorf("fair beside itself: %+v", same.Cells)
