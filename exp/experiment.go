@@ -83,8 +83,9 @@ type Arm struct {
 	Change func(seed uint64, w *workload.Workload) // changes the jobs, for what a scenario cannot say; may be nil
 	Hadoop func() *conf.Hadoop                     // nil = [conf.Default]; a new one at each call
 
-	// Prepare may replace policies of a run before it begins, for what no profile option can say; may be nil.
-	Prepare func(set *policy.Set)
+	// Prepare may replace policies of a run before it begins, for what no profile option can say; may be nil. Its
+	// random draws depend on the seed, so that an arm that decides by chance is another one with each seed.
+	Prepare func(seed uint64, set *policy.Set)
 }
 
 // A Mutation is a mechanism with a mistake in it: a rule switched off, a sign flipped, a constant in place of an

@@ -260,7 +260,7 @@ func (e *Experiment) run(p *part, o *Options) error {
 		Given:  e.Given, KeepTasks: true, Trace: p.trace || e.Traced, Check: o.Check, MaxTime: longest, Workers: 1, Stop: o.Stop,
 	}
 	if p.arm.Prepare != nil {
-		plan.Prepare = func(_ int, set *policy.Set) { p.arm.Prepare(set) }
+		plan.Prepare = func(_ int, set *policy.Set) { p.arm.Prepare(p.seed, set) }
 	}
 	if p.off >= 0 {
 		effects[p.off].off(&plan.Effects)

@@ -27,14 +27,14 @@ func (t turned) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 }
 
 // drawn gives masters a size that is unrelated to their jobs.
-type drawn struct{}
+type drawn struct{ seed uint64 }
 
 // Size implements [policy.Size].
-func (drawn) Size(_ policy.View, a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
+func (d drawn) Size(_ policy.View, a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
 	if k != heddle.AM {
 		return asked
 	}
-	return steps(1 + rand.New(rand.NewPCG(uint64(a.ID()), 12)).Int64N(most))
+	return steps(1 + rand.New(rand.NewPCG(d.seed, 0xc4a7ce<<32|uint64(a.ID()))).Int64N(most))
 }
 
 // steps returns the size of a master with so many steps of the paper's rule.
@@ -50,11 +50,11 @@ func mutations(loses ...string) []exp.Mutation {
 		return m
 	}
 	// prepared replaces Dynamic's policy by another one, and resizes nothing.
-	prepared := func(instead func(policy.Size) policy.Size) func(name, scheduler string) exp.Arm {
+	prepared := func(instead func(seed uint64, s policy.Size) policy.Size) func(name, scheduler string) exp.Arm {
 		return func(name, scheduler string) exp.Arm {
 			a := dynamic(name, scheduler, "feedback: false")
-			a.Prepare = func(set *policy.Set) {
-				set.Size[heddle.AM], set.Control = instead(set.Size[heddle.AM]), nil
+			a.Prepare = func(seed uint64, set *policy.Set) {
+				set.Size[heddle.AM], set.Control = instead(seed, set.Size[heddle.AM]), nil
 			}
 			return a
 		}
@@ -63,7 +63,7 @@ func mutations(loses ...string) []exp.Mutation {
 		of("rule off: every master gets what it asks for", func(name, s string) exp.Arm { return arm(name, s, "") }),
 		of("rule off: the smallest master for every job", func(name, s string) exp.Arm { return oneSize(name, s, 256) }),
 		of("constant estimate: every wave counts as one of 150", func(name, s string) exp.Arm { return oneSize(name, s, 512) }),
-		of("sign flipped: the widest wave has the smallest master", prepared(func(s policy.Size) policy.Size { return turned{s, s.(policy.Listener)} })),
-		of("sizes drawn at random", prepared(func(policy.Size) policy.Size { return drawn{} })),
+		of("sign flipped: the widest wave has the smallest master", prepared(func(_ uint64, s policy.Size) policy.Size { return turned{s, s.(policy.Listener)} })),
+		of("sizes drawn at random", prepared(func(seed uint64, _ policy.Size) policy.Size { return drawn{seed} })),
 	}
 }

@@ -49,7 +49,7 @@ func (t turnedGate) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Ver
 	return policy.Yes
 }
 
-func turnLag(set *policy.Set) {
+func turnLag(_ uint64, set *policy.Set) {
 	for i, g := range set.Gate[heddle.Reduce] {
 		set.Gate[heddle.Reduce][i] = turnedGate{g}
 	}
@@ -72,7 +72,7 @@ func (t turnedPlace) Judge(v policy.View, k *policy.Ask, n *policy.Node, at hedd
 	return policy.Yes
 }
 
-func turnPeek(set *policy.Set) {
+func turnPeek(_ uint64, set *policy.Set) {
 	p := set.Place[heddle.Map]
 	set.Place[heddle.Map] = turnedPlace{p, p.(policy.Listener)}
 }

@@ -254,7 +254,7 @@ const spread = ", reduces spread evenly"
 func waiting(j job) exp.Sweep {
 	evenly := func(a exp.Arm) exp.Arm {
 		a.Name += spread
-		a.Prepare = func(set *policy.Set) { set.Place[heddle.Reduce] = evenPlace{} }
+		a.Prepare = func(_ uint64, set *policy.Set) { set.Place[heddle.Reduce] = evenPlace{} }
 		return a
 	}
 	s := exp.Sweep{

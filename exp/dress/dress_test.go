@@ -1,12 +1,14 @@
 package dress
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"heddle"
 	"heddle/exp"
 	"heddle/exp/exptest"
+	"heddle/policy"
 	"heddle/sim"
 )
 
@@ -84,6 +86,29 @@ func TestFigures(t *testing.T) {
 	r.Arm("dress").Jobs[0].State = sim.Failed
 	if x := rate(exp.Mean, jct, Small)(r); !math.IsNaN(x) {
 		t.Errorf("with a failed job the small ones' mean is %v", x)
+	}
+}
+
+// By chance half of the jobs are reported as small and half as large, and other jobs with each seed.
+func TestAtRandom(t *testing.T) {
+	e := spark()
+	seen := map[string]bool{}
+	for seed := uint64(1); seed <= 6; seed++ {
+		var set policy.Set
+		e.Chance[0].Prepare(seed, &set)
+		l := set.Share[0].(liar)
+		drawn, small := "", 0
+		for id := range heddle.AppID(jobs) {
+			n := l.demand(l.seed, id, heddle.Demand{Containers: 5}).Containers
+			if n == 1 {
+				small++
+			}
+			drawn += fmt.Sprint(n, " ")
+		}
+		if small != jobs/2 || seen[drawn] {
+			t.Errorf("seed %d: %d of %d jobs are reported as small: %s", seed, small, jobs, drawn)
+		}
+		seen[drawn] = true
 	}
 }
 

@@ -83,7 +83,8 @@ func patience() exp.Sweep {
 // A liar reports a different demand for each application than its facts do, before any other policy hears of it.
 type liar struct {
 	policy.Unshared
-	demand func(id heddle.AppID, d heddle.Demand) heddle.Demand
+	seed   uint64
+	demand lie
 }
 
 // Hears implements [policy.Listener].
@@ -92,26 +93,27 @@ func (liar) Hears() policy.News { return policy.AppAdded }
 // Hear implements [policy.Listener].
 func (l liar) Hear(_ policy.View, e policy.Effect) {
 	f := e.App.Facts()
-	f.Demand = l.demand(e.App.ID(), f.Demand)
+	f.Demand = l.demand(l.seed, e.App.ID(), f.Demand)
 }
+
+// A lie returns the demand that a run with this seed reports for an application whose demand is d.
+type lie func(seed uint64, id heddle.AppID, d heddle.Demand) heddle.Demand
 
 // lying is DRESS that is told false demands.
-func lying(name string, demand func(id heddle.AppID, d heddle.Demand) heddle.Demand) exp.Arm {
-	return told(arm(name, ""), demand)
-}
+func lying(name string, demand lie) exp.Arm { return told(arm(name, ""), demand) }
 
 // told is an arm that is told false demands.
-func told(a exp.Arm, demand func(id heddle.AppID, d heddle.Demand) heddle.Demand) exp.Arm {
-	a.Prepare = func(set *policy.Set) {
-		set.Share = slices.Insert(slices.Clone(set.Share), 0, policy.Share(liar{demand: demand}))
+func told(a exp.Arm, demand lie) exp.Arm {
+	a.Prepare = func(seed uint64, set *policy.Set) {
+		set.Share = slices.Insert(slices.Clone(set.Share), 0, policy.Share(liar{seed: seed, demand: demand}))
 	}
 	return a
 }
 
-func unknown(heddle.AppID, heddle.Demand) heddle.Demand { return heddle.Demand{} }
+func unknown(uint64, heddle.AppID, heddle.Demand) heddle.Demand { return heddle.Demand{} }
 
 // turned presents large jobs as small ones and small ones as large.
-func turned(_ heddle.AppID, d heddle.Demand) heddle.Demand {
+func turned(_ uint64, _ heddle.AppID, d heddle.Demand) heddle.Demand {
 	if d.Containers > mostSmall {
 		d.Containers = 1
 	} else {
@@ -120,20 +122,20 @@ func turned(_ heddle.AppID, d heddle.Demand) heddle.Demand {
 	return d
 }
 
-func one(_ heddle.AppID, d heddle.Demand) heddle.Demand {
+func one(_ uint64, _ heddle.AppID, d heddle.Demand) heddle.Demand {
 	d.Containers = 1
 	return d
 }
 
 // least presents each of the four jobs as one container.
-func least(_ heddle.AppID, d heddle.Demand) heddle.Demand {
+func least(_ uint64, _ heddle.AppID, d heddle.Demand) heddle.Demand {
 	d.Each = heddle.Of(8<<10, 1000)
 	return d
 }
 
-// atRandom presents half of the jobs as small and half as large.
-func atRandom(id heddle.AppID, d heddle.Demand) heddle.Demand {
-	if d.Containers = 1; rand.New(rand.NewPCG(uint64(id), 0xd4e55)).IntN(2) == 0 {
+// atRandom presents half of the jobs, drawn by the seed, as small and the others as large. Ids count the jobs.
+func atRandom(seed uint64, id heddle.AppID, d heddle.Demand) heddle.Demand {
+	if d.Containers = 1; rand.New(rand.NewPCG(seed, 0xc4a7ce)).Perm(jobs)[id] < jobs/2 {
 		d.Containers = nodes * cores
 	}
 	return d

@@ -85,27 +85,27 @@ func most(room func(*policy.Node) heddle.Resource, sign float64) func(of []*poli
 }
 
 // drawn chooses a node at random.
-func drawn() func(of []*policy.Node) *policy.Node {
-	rng := rand.New(rand.NewPCG(1, 2))
+func drawn(seed uint64) func(of []*policy.Node) *policy.Node {
+	rng := rand.New(rand.NewPCG(seed, 0xc4a7ce))
 	return func(of []*policy.Node) *policy.Node { return of[rng.IntN(len(of))] }
 }
 
 // anyNode places executors at random.
-func anyNode(set *policy.Set) {
-	draw := drawn()
+func anyNode(seed uint64, set *policy.Set) {
+	draw := drawn(seed)
 	set.Place[heddle.Executor] = &placer{steps: []step{{(*policy.Node).Free, draw}, {(*policy.Node).Total, draw}}}
 }
 
 // anyReduces places executors as iKayak does until reduces must end: it then draws one of the nodes that would have
 // room.
-func anyReduces(set *policy.Set) {
+func anyReduces(seed uint64, set *policy.Set) {
 	set.Place[heddle.Executor] = &placer{stay: true, steps: []step{
-		{with(), most(with(), 1)}, {with(heddle.Map), most(with(heddle.Map), 1)}, {with(heddle.Map, heddle.Reduce), drawn()},
+		{with(), most(with(), 1)}, {with(heddle.Map), most(with(heddle.Map), 1)}, {with(heddle.Map, heddle.Reduce), drawn(seed)},
 	}}
 }
 
 // fullestNode is the placement with its sign flipped: it looks for the least of what iKayak looks for the most of.
-func fullestNode(set *policy.Set) {
+func fullestNode(_ uint64, set *policy.Set) {
 	least := most(with(heddle.Map), -1)
 	set.Place[heddle.Executor] = &placer{steps: []step{{(*policy.Node).Free, least}, {(*policy.Node).Total, least}}}
 }
@@ -158,13 +158,13 @@ func (p *pauses) Run(v policy.View, plan *policy.Plan) {
 }
 
 // suspendAny suspends every second reduce of those jobs, drawn at random.
-func suspendAny(set *policy.Set) {
-	rng := rand.New(rand.NewPCG(1, 2))
+func suspendAny(seed uint64, set *policy.Set) {
+	rng := rand.New(rand.NewPCG(seed, 0xc4a7ce))
 	set.Control = []policy.Control{&pauses{choose: func(*policy.Container) bool { return rng.IntN(2) == 0 }}}
 }
 
 // instead returns an arm with policies replaced.
-func instead(a exp.Arm, by func(set *policy.Set)) exp.Arm {
+func instead(a exp.Arm, by func(seed uint64, set *policy.Set)) exp.Arm {
 	a.Prepare = by
 	return a
 }

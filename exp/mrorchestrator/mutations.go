@@ -32,7 +32,7 @@ func (m *mutant) Run(v policy.View, p *policy.Plan) {
 
 // mutated is an arm with the mistake.
 func mutated(a exp.Arm, weight func(decided, size int64) int64) exp.Arm {
-	a.Prepare = func(set *policy.Set) {
+	a.Prepare = func(_ uint64, set *policy.Set) {
 		for i, c := range set.Control {
 			if o, ok := c.(orchestrator); ok {
 				set.Control[i] = &mutant{o, weight}

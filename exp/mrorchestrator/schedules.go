@@ -37,10 +37,10 @@ func (d *divider) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// divided is an arm whose tasks are weighted by a divider.
-func divided(a exp.Arm, made func() *divider) exp.Arm {
-	a.Prepare = func(set *policy.Set) {
-		set.Control = append(set.Control, made())
+// divided is an arm whose tasks are weighted by a divider, which may draw by the seed.
+func divided(a exp.Arm, made func(seed uint64) *divider) exp.Arm {
+	a.Prepare = func(seed uint64, set *policy.Set) {
+		set.Control = append(set.Control, made(seed))
 		set.Feeds = set.Feeds.And(policy.Feeds{Starts: true}) // from the agents that set weights
 	}
 	return a
@@ -48,8 +48,8 @@ func divided(a exp.Arm, made func() *divider) exp.Arm {
 
 // byChance is the null arm of an estimator: whatever is controlled, each epoch every task is given half, all or twice
 // the weight of its size.
-func byChance() *divider {
-	r := rand.New(rand.NewPCG(1, 2))
+func byChance(seed uint64) *divider {
+	r := rand.New(rand.NewPCG(seed, 0xc4a7ce))
 	return &divider{every: 20 * heddle.Second, weight: func(*policy.Container) float64 {
 		return math.Exp2(float64(r.IntN(3) - 1))
 	}}
@@ -94,7 +94,7 @@ var clairvoyants = []clairvoyant{
 func knowing(arm func(name, control string) exp.Arm) []exp.Arm {
 	var arms []exp.Arm
 	for _, c := range clairvoyants {
-		arms = append(arms, divided(arm(c.name, ""), func() *divider { return &divider{every: 5 * heddle.Second, weight: c.weight} }))
+		arms = append(arms, divided(arm(c.name, ""), func(uint64) *divider { return &divider{every: 5 * heddle.Second, weight: c.weight} }))
 	}
 	return arms
 }
@@ -102,7 +102,7 @@ func knowing(arm func(name, control string) exp.Arm) []exp.Arm {
 // first is an arm that puts the job that ends soonest first.
 func first(name string, a exp.Arm) exp.Arm {
 	a.Name = name
-	return divided(a, func() *divider { return &divider{every: 5 * heddle.Second, weight: clairvoyants[0].weight} })
+	return divided(a, func(uint64) *divider { return &divider{every: 5 * heddle.Second, weight: clairvoyants[0].weight} })
 }
 
 // names returns the names of arms.
