@@ -122,8 +122,8 @@ A gain is reached from 0.8 to 1.5 of the published effect and exceeded above, a 
 of the published loss and exceeded where nothing is lost, a level is reached within 20 % of the published
 value, a shape if it holds. Seeds are added while a figure is undecided: while the 95 % interval of its
 median spans the threshold. A figure that a null arm also reaches, with the mechanism switched off, is "null".
-A figure that no schedule can reach, as a bound shows, is "unattainable". Figures of baselines ("set-up") and
-times of our own code ("measured") are shown, not judged.
+A figure that no schedule can reach, as a bound shows, is "unattainable". Figures of baselines ("set-up"), and
+times of our own code and what nobody published ("measured"), are shown, not judged.
 
 NAME may also be profile, alone: the profile heddle beside fair and capacity, on workloads of many kinds and
 in every column, simulated as heddle rm without node agents and with them. Losses are printed first.`,

@@ -217,6 +217,39 @@ func later(r *sim.Result, jobs int) *sim.Result {
 	return r
 }
 
+// One Grep after the other gains more than any schedule with equal shares, and no more than the bound.
+func TestBoundOfTenGreps(t *testing.T) {
+	e := tenGreps()
+	mean, equal := e.Metrics[0], e.Metrics[slices.IndexFunc(e.Metrics, func(m exp.Metric) bool { return m.Name == equally })]
+	inTurn := arm("in turn", "slots", "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: fifo, per_node: 4}, {kinds: [reduce], order: fifo, per_node: 2}]")
+	least, err := e.Arm(alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Arms, e.Null, e.Metrics = []exp.Arm{e.Arms[0], *least, inTurn}, nil, nil
+	r := exptest.Run(t, &e, 1, false)
+	got := exp.ReducedJCT(fair, inTurn.Name, nil)(r)
+	if most := mean.Bound(r); got < mean.Published || got > most || most > 100 {
+		t.Errorf("one after the other %.1f %% less, published %.1f, the bound is %.1f", got, mean.Published, most)
+	}
+	if shared := equal.Of(r); shared > got || shared > 0.8*mean.Published {
+		t.Errorf("with equal shares at most %.1f %% less", shared)
+	}
+}
+
+// The bound of job 03 is its own shortest time, not that of another run.
+func TestBoundOfJob03(t *testing.T) {
+	run := func(seconds float64) *sim.Result {
+		return &sim.Result{Jobs: []sim.JobResult{{ID: "03", State: sim.Succeeded, JCT: heddle.Seconds(seconds), Bound: 4 * heddle.Second}}}
+	}
+	r := exp.Runs{Arms: map[string]*sim.Result{fair: run(60), alone03: run(10)}}
+	for _, m := range sequence().Metrics {
+		if m.Bound != nil && m.Bound(r) != 15 || m.Name == ideally && m.Of(r) != 6 {
+			t.Errorf("%s: a bound of a 15th of the time is expected, and a sixth of it alone", m.Name)
+		}
+	}
+}
+
 // The world that bounds iowait has no reduces and reads nothing over the network, on any node.
 func TestWithoutCosts(t *testing.T) {
 	w := exptest.Jobs(t, work(nodes{data: 8}, table4[7]), 1)

@@ -11,6 +11,9 @@ import (
 // alone03 is the arm in which job 03 has the cluster to itself.
 const alone03 = "job 03 alone"
 
+// ideally is how many times faster it is there than under Fair.
+const ideally = "times job 03 is faster alone in the cluster"
+
 func sequence() exp.Experiment {
 	starving := exp.IDs("03", "04", "05", "06", "07", "11", "12", "13")
 	const mean, starved = "mean JCT, reduction", "starvation of jobs 03–07 and 11–13, reduction"
@@ -24,10 +27,11 @@ func sequence() exp.Experiment {
 			{Name: mean, Unit: "%", Published: 39.1, Of: exp.ReducedJCT(fair, coupling, nil), Why: "See the ablation: much of the mean comes from the large jobs, which random peeking makes faster and Alg. 1 does not."},
 			{
 				Name: "times job 03 is faster", Published: 12.8, Of: func(r exp.Runs) float64 { return exp.JCT(r.Arm(fair), "03") / exp.JCT(r.Arm(coupling), "03") },
-				Bound:   func(r exp.Runs) float64 { return exp.JCT(r.Arm(fair), "03") / exp.JCT(r.Arm(alone03), "03") },
-				BoundIs: "Its time under Fair divided by its time alone in the cluster, where every task starts with the first heartbeat after its request.",
+				Bound:   exp.Under(fair, func(x *sim.Result) float64 { return exp.JCT(x, "03") / exp.LeastJCT(x, exp.IDs("03")) }),
+				BoundIs: "Its time under Fair divided by its shortest possible time: its longest map and its reduce, one after the other, on the fastest core and disk.",
 				Why: "The published figures of job 03 do not agree: 6.1 minutes of starvation (Table IV) and a minute of its own are not 12.8 times the " +
-					"0.8 minutes that it takes when it finds a slot (Section I-C).",
+					"0.8 minutes that it takes when it finds a slot (Section I-C). Nor is it so much faster with the cluster to itself, where every task starts with the " +
+					"first heartbeat after its request (“" + ideally + "”).",
 			},
 		},
 		Plots:     []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of each job (Fig. 3)", Arms: []string{fair, coupling}}},
@@ -51,6 +55,10 @@ func sequence() exp.Experiment {
 		exp.Metric{
 			Name: "JCT of job 03 under Fair", Unit: "min", Kind: exp.SetUp, Published: 6.9, Text: "0.8 to 12.1",
 			Of: exp.Under(fair, func(x *sim.Result) float64 { return exp.JCT(x, "03") / 60 }),
+		},
+		exp.Metric{
+			Name: ideally, Kind: exp.Measured,
+			Of: func(r exp.Runs) float64 { return exp.JCT(r.Arm(fair), "03") / exp.JCT(r.Arm(alone03), "03") },
 		})
 	return e
 }

@@ -7,18 +7,6 @@ import (
 
 // The bounds here are what no schedule can exceed in this set-up, computed from the runs themselves.
 
-// boundJCT states the arithmetic of mostReduced.
-const boundJCT = "1 − the mean of the jobs' shortest possible times divided by the baseline's mean time: a job takes at least its critical path on the fastest core and disk, whatever else runs."
-
-// mostReduced bounds how far the mean completion time of chosen jobs can be below a baseline's.
-func mostReduced(base string, pick exp.Pick) func(exp.Runs) float64 {
-	return func(r exp.Runs) float64 {
-		x := r.Arm(base)
-		least := exp.MeanOf(x, pick, func(j *sim.JobResult) float64 { return j.Bound.Seconds() })
-		return exp.Reduction(exp.MeanJCT(x, pick), least)
-	}
-}
-
 // boundUse states the arithmetic of mostUsed.
 const boundUse = "Processor use is the work divided by the makespan. The work is that of the run that did most. The makespan is at least the time from the first submission until the earliest possible end of the last job: jobs keep coming for nine tenths of the time."
 

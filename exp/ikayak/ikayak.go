@@ -144,7 +144,7 @@ func overall() exp.Experiment {
 	reduced := func(base, who string, f heddle.Framework, published float64, why string) exp.Metric {
 		return exp.Metric{
 			Name: fmt.Sprintf("%s, mean JCT against %s, reduction", who, base), Unit: "%", Published: published, Why: why,
-			Of: exp.ReducedJCT(base, iKayak, exp.Of(f)), Bound: mostReduced(base, exp.Of(f)), BoundIs: boundJCT,
+			Of: exp.ReducedJCT(base, iKayak, exp.Of(f)), Bound: exp.MostReducedJCT(base, exp.Of(f)), BoundIs: exp.MostReducedJCTIs,
 		}
 	}
 	used := func(base string, published float64) exp.Metric {

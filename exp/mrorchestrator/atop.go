@@ -8,7 +8,6 @@ import (
 
 	"heddle"
 	"heddle/exp"
-	"heddle/sim"
 )
 
 // mesos is an arm on Mesos: slots of 1 core and 1 GiB, the default of its Hadoop framework, shared among the jobs by
@@ -25,18 +24,6 @@ func small(profile string, mib, milli int64) []exp.Arm {
 	name := fmt.Sprintf("tasks of %d MiB and %d milli-vcores", mib, milli)
 	a := onProfile(profile, name, nil, heddle.Of(mib, milli), "")
 	return []exp.Arm{a, first(name+", soonest job first", a)}
-}
-
-// mostIncrease computes the most by which a figure grows under any schedule of the experiment, in percent.
-func mostIncrease(arms []exp.Arm, base string, of func(*sim.Result) float64) func(exp.Runs) float64 {
-	list := names(arms)
-	return func(r exp.Runs) float64 {
-		most := 0.0
-		for _, name := range list {
-			most = max(most, exp.Increase(of(r.Arm(base)), of(r.Arm(name))))
-		}
-		return most
-	}
 }
 
 // A manager is a resource manager on top of which the orchestrator runs.
@@ -75,8 +62,9 @@ func (m *manager) experiment() exp.Experiment {
 		k := &e.Metrics[i]
 		k.Unit, k.Kind, k.BoundIs, k.Why = "%", exp.Gain, boundIs, m.why
 	}
-	e.Metrics = append(e.Metrics, utilisation([]pair{{m.base, ours}}, "increase",
-		limited{m.cpu, allBusy(m.base), allBusyIs}, limited{m.memory, mostIncrease(arms, m.base, memoryUsed), boundIs}, m.why)...)
+	pairs := []pair{{m.base, ours}}
+	e.Metrics = append(e.Metrics, utilisation(pairs, "increase",
+		limited{m.cpu, allBusy(m.base), allBusyIs}, limited{m.memory, allFull(pairs), allFullIs}, m.why)...)
 	e.Sweeps = []exp.Sweep{{
 		Name: "ablation", Title: "What the gain comes from", Base: m.base,
 		Arms: []exp.Arm{

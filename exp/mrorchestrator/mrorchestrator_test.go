@@ -33,6 +33,20 @@ func TestWeightsMatterWhereProcessorsAreShort(t *testing.T) {
 	}
 }
 
+// Memory in use on top of another manager is bounded by the machines' memory, not by the runs at hand.
+func TestBoundOfMemory(t *testing.T) {
+	for _, e := range []exp.Experiment{onMesos(), onNGM()} {
+		r := exp.Runs{Arms: map[string]*sim.Result{}}
+		for i := range e.Arms {
+			r.Arms[e.Arms[i].Name] = &sim.Result{MemoryFilled: 0.8}
+		}
+		i := slices.IndexFunc(e.Metrics, func(m exp.Metric) bool { return m.Name == "memory utilisation, increase" })
+		if most := e.Metrics[i].Bound(r); !(math.Abs(most-25) < 1e-9) {
+			t.Errorf("%s: of 80 %% in use at most %g %% more can be, want 25", e.Name, most)
+		}
+	}
+}
+
 func arm(t *testing.T, e *exp.Experiment, name string) *exp.Arm {
 	t.Helper()
 	a, err := e.Arm(name)
