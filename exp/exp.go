@@ -9,6 +9,7 @@ package exp
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -118,7 +119,8 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 		o.Submit = func(job int) { k.submitting = job }
 	}
 	o.Stock, o.Apart = p.Stock || profile.Stock, p.apart
-	o.CountCPU, o.SlotMaster, o.NoAgents = p.countCPU(), profile.Masters == policies.AtOnce, profile.Agentless || profile.Agents
+	o.CountCPU, o.Shrinks = p.countCPU(), slices.ContainsFunc(p.Profiles, (*policies.Profile).Shrinks)
+	o.SlotMaster, o.NoAgents = profile.Masters == policies.AtOnce, profile.Agentless || profile.Agents
 	if profile.Agents {
 		o.NodeAgents = &sim.NodeAgents{}
 	}

@@ -384,6 +384,22 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A profile that trims maps takes work out of the bounds of all that it is compared with, in the given world.
+func TestBoundsBesideAProfileThatTrims(t *testing.T) {
+	w := queued("", "a")
+	w.Jobs[0].Maps = slices.Repeat([]workload.Task{{Duration: 10 * heddle.Second, Size: heddle.Of(1024, 1000)}}, 64)
+	p := Plan{Workload: w, Profiles: []*policies.Profile{load(t, "fifo")}, Seeds: []uint64{1}, Conf: conf.Default(), Nodes: Cluster(1, 1, heddle.Of(65536, 8000)), Given: true}
+	if b := run(t, p)[0][0].MakespanBound; b < 79*heddle.Second {
+		t.Errorf("64 maps of 10 s on 8 processors take %v at the least, want 80 s", b)
+	}
+	p.Profiles = append(p.Profiles, load(t, "fifo", "trim.map={ikayak.fixed: {part: 0.5}}"))
+	for i, of := range run(t, p) {
+		if b := of[0].MakespanBound; b != 10*heddle.Second {
+			t.Errorf("profile %d: trimmed maps take %v at the least, want 10 s", i, b)
+		}
+	}
+}
+
 // Spacing the jobs by the factor gives the requested load.
 func TestScaleTo(t *testing.T) {
 	for _, given := range []bool{true, false} {

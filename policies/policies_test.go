@@ -136,6 +136,31 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// Masters may be sized, and neutral policies named, without any task getting less than its master asks for.
+func TestShrinks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  []string
+		want bool
+	}{
+		{"fifo", nil, false},
+		{"heddle", nil, false}, // sizes masters
+		{"heddle", []string{"trim.map=whole", "size.reduce=asked"}, false},
+		{"heddle", []string{"trim.map=ikayak.shrink"}, true},
+		{"fifo", []string{"trim.executor={ikayak.fixed: {part: 0.5}}"}, true},
+		{"fifo", []string{"size.map=adaptcont.pool"}, true},
+		{"fifo", []string{"control=[mrorchestrator.regression]"}, true},
+	} {
+		p, err := policies.Load(c.name, c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Shrinks() != c.want {
+			t.Errorf("%s %v: %v, want %v", c.name, c.set, !c.want, c.want)
+		}
+	}
+}
+
 func TestLoad(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(file, []byte("\ufeffprofile: fifo\nabout: mine\nplace: {map: any}\n"), 0o600); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"heddle"
 	"heddle/internal/near"
 	"heddle/internal/plain"
 )
@@ -204,6 +205,20 @@ func wrong(err error, into any) string {
 		return key + ": " + text
 	}
 	return text
+}
+
+// Shrinks reports whether tasks may get less than their masters ask for: by the profile's sizes or trims, or by its
+// control, which may resize what runs. What masters themselves get does not count.
+func (p *Profile) Shrinks() bool {
+	less := func(refs map[string]any, neutral string) bool {
+		for kind, ref := range refs { // any order
+			if kind != heddle.AM.String() && ref != neutral {
+				return true
+			}
+		}
+		return false
+	}
+	return less(p.Size, "asked") || less(p.Trim, "whole") || len(p.Control) > 0
 }
 
 // merge lays o over p: what o sets replaces what p sets, slot by slot and kind by kind.

@@ -101,6 +101,20 @@ func TestBoundOfUnlikeSizes(t *testing.T) {
 	}
 }
 
+// If maps start in half the room that they ask for, twice as many run at once, and in the given world none takes longer
+// for it: work bounds nothing there.
+func TestBoundOfTrimmedMaps(t *testing.T) {
+	o := givenWorld(nodes(1, 1, heddle.Of(65536, 8000)), mapReduce("j", 0, lasting(64, 10), nil))
+	whole, trimmed := named(t, "fifo").plain(t, o), named(t, "trimmed").plain(t, o)
+	states(t, trimmed, Succeeded)
+	if x := whole.Jobs[0]; x.Bound < 79*second || x.JCT < x.Bound {
+		t.Errorf("whole maps took %v, the bound is %v", x.JCT, x.Bound)
+	}
+	if x := trimmed.Jobs[0]; x.JCT > 79*second || x.Bound != 10*second || trimmed.MakespanBound != 10*second {
+		t.Errorf("trimmed maps took %v, the bound is %v, and %v of the makespan", x.JCT, x.Bound, trimmed.MakespanBound)
+	}
+}
+
 // An executor whose size is not stated has Spark's default, and runs at least one task: a task that wants more cores
 // than its executor has changes neither the run, nor the bounds, nor the load.
 func TestTaskOfMoreCoresThanItsExecutor(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 
 // Bounds returns the bounds that no scheduler can beat on this workload and cluster, and the jobs and capacity they
 // were computed from. They are the same for every profile. In the given world, countCPU says whether the schedulers
-// compared count processors: one that does not can give nodes more work than they have processors for.
+// compared count processors: one that does not can give nodes more work than they have processors for. If one of them
+// shrinks tasks (o.Shrinks), only critical paths bound that world, since no task takes longer for having less.
 func Bounds(o Options, countCPU bool) (bound.Bounds, []bound.Job, heddle.Resource, error) {
 	var jobs []bound.Job
 	var total heddle.Resource
@@ -21,7 +22,11 @@ func Bounds(o Options, countCPU bool) (bound.Bounds, []bound.Job, heddle.Resourc
 			total = heddle.Resource{heddle.Memory: total[heddle.Memory]}
 		}
 		for i := range o.Workload.Jobs {
-			jobs = append(jobs, givenNeed(&o.Workload.Jobs[i], o.LoadSim, countCPU))
+			n := givenNeed(&o.Workload.Jobs[i], o.LoadSim, countCPU)
+			if o.Shrinks { // then a node runs more tasks at once than it has room for
+				n.Work = [heddle.NumDims]float64{}
+			}
+			jobs = append(jobs, n)
 		}
 	} else {
 		w := newWorld(&o, nil)

@@ -30,7 +30,8 @@ type profile struct {
 	tune  func(*capacity.Config, *fair.Config)
 }
 
-// allProfiles are the baselines and every mechanism there is, including delays and reservations.
+// allProfiles are the baselines with delays, reservations, gates and places, and one that starts maps in half the room
+// that they ask for. The papers' mechanisms are not among them.
 var allProfiles = []profile{
 	{name: "fifo", base: "fifo"},
 	{name: "capacity", base: "capacity"},
@@ -51,6 +52,7 @@ var allProfiles = []profile{
 		"gate.reduce={slowstart: {completed: 0.5}}", "lanes=[{kinds: [am, map, executor, other], order: fifo}, {kinds: [reduce], order: fifo, per_node: 2}]",
 	}, slots: true},
 	{name: "unbooked", base: "fair", set: []string{"book=none"}},
+	{name: "trimmed", base: "fifo", set: []string{"trim.map={ikayak.fixed: {part: 0.5}}"}},
 }
 
 // named returns one of allProfiles.
@@ -91,7 +93,7 @@ func (p profile) into(t testing.TB, o *Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Profile, o.Set, o.SlotMaster, o.CountCPU = p.name, built.Set, p.slots, !c.MemoryOnly
+	o.Profile, o.Set, o.SlotMaster, o.CountCPU, o.Shrinks = p.name, built.Set, p.slots, !c.MemoryOnly, f.Shrinks()
 	o.Queues, o.Users = make([]heddle.QueueID, len(o.Workload.Jobs)), make([]heddle.UserID, len(o.Workload.Jobs))
 	for i := range o.Workload.Jobs {
 		j := &o.Workload.Jobs[i]

@@ -69,6 +69,7 @@ type Options struct {
 	Loads []Load
 
 	CountCPU bool // every profile compared counts processors: see [Bounds]
+	Shrinks  bool // some profile compared may give tasks less than their masters ask for: likewise
 
 	KeepTasks bool
 	Trace     bool // keep predictions and what tasks were given and used

@@ -107,7 +107,7 @@ func sound(t *rapid.T, o *Options, r *Result, memoryOnly bool) {
 			t.Fatalf("container %d of job %d: granted %d, started %d, ended %d", x.Container, x.Job, x.Granted, x.Started, x.Ended)
 		}
 		if x.Ended > x.Granted {
-			changes = append(changes, change{x.Granted, x.Size, x.Node, 2*i + 1}, change{x.Ended, heddle.Resource{}.Minus(x.Size), x.Node, 2 * i})
+			changes = append(changes, change{x.Granted, x.Limit, x.Node, 2*i + 1}, change{x.Ended, heddle.Resource{}.Minus(x.Limit), x.Node, 2 * i})
 		}
 		if x.Status == heddle.Success {
 			well[fmt.Sprint(x.Job, x.Kind, x.Index)]++
