@@ -75,11 +75,15 @@ func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 			if i > 0 && r.NoneWorse() && !of[i-1].NoneWorse() {
 				t.AppendSeparator()
 			}
-			line := table.Row{r.Case.Name}
+			name := r.Case.Name
+			if r.Failed > 0 {
+				name += "\n" + plural(r.Failed, "job") + " lost"
+			}
+			line := table.Row{name}
 			for _, c := range r.Cells {
 				line = append(line, ratio(c.Ratio.Median, c.Worse, c.Sure()))
 			}
-			line = append(line, ratio(r.MeanRatio.Median, !r.MeanReached(), r.MeanRatio.From > profile.MostMean))
+			line = append(line, ratio(r.MeanRatio.Median, r.MeanRatio.Median > profile.MostMean, r.MeanRatio.From > profile.MostMean))
 			if ordering {
 				line = append(line, ratio(r.Ordering, false, false), ratio(r.Alone, false, false), ratio(r.SmallAlone, false, false))
 			}

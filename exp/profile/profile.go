@@ -94,12 +94,13 @@ type Cell struct {
 // allows.
 func (c *Cell) Sure() bool { return c.Worse && c.Ratio.From > MostWorse }
 
-// A Row is the result of one case, with agents or without.
+// A Row is the result of one case, with agents or without. Its figures cover the jobs that succeeded under all three
+// profiles; only the makespan is of whole runs.
 type Row struct {
 	Case      *Case
 	Agent     bool
 	Jobs      int
-	Failed    int // jobs that failed under heddle but not under fair and capacity, over all seeds
+	Failed    int // jobs that succeeded under fair or capacity but not under heddle, over all seeds
 	Cells     []Cell
 	MeanRatio exp.Spread // mean completion time relative to fair's, by seed
 	Ordering  float64    // the same for what ordering could reach: see [Options.Clairvoyant]; NaN if unknown
@@ -123,13 +124,14 @@ func (r *Row) Worst() float64 {
 // NoneWorse reports whether no column is worse and no job was lost.
 func (r *Row) NoneWorse() bool { return r.Worst() == 0 && r.Failed == 0 }
 
-// MeanReached reports whether the mean completion time is as far below fair's as the goal demands.
-func (r *Row) MeanReached() bool { return r.MeanRatio.Median <= MostMean }
+// MeanReached reports whether the mean completion time is as far below fair's as the goal demands, and no job was lost:
+// whoever loses jobs has more room for the others.
+func (r *Row) MeanReached() bool { return r.MeanRatio.Median <= MostMean && r.Failed == 0 }
 
-// SmallReached reports the same for small jobs; it is true if there are none.
+// SmallReached reports the same for small jobs; if there are none, only whether no job was lost.
 func (r *Row) SmallReached() bool {
 	ratio := r.Cells[smallColumn].Ratio.Median
-	return ratio <= MostSmall || math.IsNaN(ratio)
+	return (ratio <= MostSmall || math.IsNaN(ratio)) && r.Failed == 0
 }
 
 // Options say how much is run.
@@ -262,10 +264,15 @@ func arms(set []string) ([]*policies.Profile, error) {
 // row compares the runs of heddle with those of the others, seed by seed.
 func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
 	r := Row{Case: c, Agent: agent, Jobs: len(ours[0].Jobs), Ordering: math.NaN(), Alone: math.NaN(), SmallAlone: math.NaN()}
+	alike := make([][]*sim.Result, len(ours)) // by seed: the three runs with the jobs that succeeded in all of them
+	for s := range ours {
+		alike[s] = together(fair[s], capacity[s], ours[s])
+		r.Failed += lost(ours[s], fair[s], capacity[s])
+	}
 	for _, col := range Columns {
 		var f, k, o, ratios []float64
-		for s := range ours {
-			f, k, o = append(f, col.of(fair[s])), append(k, col.of(capacity[s])), append(o, col.of(ours[s]))
+		for s, x := range alike {
+			f, k, o = append(f, col.of(x[0])), append(k, col.of(x[1])), append(o, col.of(x[2]))
 			ratios = append(ratios, over(o[s], min(f[s], k[s])))
 		}
 		cell := Cell{Fair: median(f), Capacity: median(k), Ours: median(o), Ratio: exp.SpreadOf(ratios)}
@@ -273,13 +280,39 @@ func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
 		r.Cells = append(r.Cells, cell)
 	}
 	var means []float64
-	for s := range ours {
+	for _, x := range alike {
 		mean := Columns[meanColumn].of
-		means = append(means, over(mean(ours[s]), mean(fair[s])))
-		r.Failed += max(0, min(succeeded(fair[s]), succeeded(capacity[s]))-succeeded(ours[s]))
+		means = append(means, over(mean(x[2]), mean(x[0])))
 	}
 	r.MeanRatio = exp.SpreadOf(means)
 	return r
+}
+
+// together returns the runs of one workload with only the jobs that succeeded in all of them: a run that loses a slow
+// job must not have a shorter mean for it.
+func together(runs ...*sim.Result) []*sim.Result {
+	out := make([]*sim.Result, len(runs))
+	for i, r := range runs {
+		with := *r
+		with.Jobs = nil
+		for j := range r.Jobs {
+			if !slices.ContainsFunc(runs, func(x *sim.Result) bool { return x.Jobs[j].State != sim.Succeeded }) {
+				with.Jobs = append(with.Jobs, r.Jobs[j])
+			}
+		}
+		out[i] = &with
+	}
+	return out
+}
+
+// lost returns how many jobs did not succeed in a run but in one of the others.
+func lost(run *sim.Result, others ...*sim.Result) (n int) {
+	for j := range run.Jobs {
+		if run.Jobs[j].State != sim.Succeeded && slices.ContainsFunc(others, func(x *sim.Result) bool { return x.Jobs[j].State == sim.Succeeded }) {
+			n++
+		}
+	}
+	return n
 }
 
 // over returns the ratio of a to b; it is 1 if both are zero.

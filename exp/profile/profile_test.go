@@ -126,15 +126,41 @@ func TestResolution(t *testing.T) {
 	}
 }
 
-// A job that only heddle loses is worse than any ratio.
+// A job that heddle loses and one of the others does not is worse than any ratio, and makes no figure better.
 func TestLost(t *testing.T) {
-	all, lost := []*sim.Result{result(10, 20)}, []*sim.Result{result(10, 20)}
-	lost[0].Jobs[1].State = sim.Failed
-	if r := row(&Case{}, all, all, lost, false); r.Failed != 1 || r.NoneWorse() {
-		t.Errorf("%d failed, none worse %v", r.Failed, r.NoneWorse())
+	run := func(failed ...int) []*sim.Result {
+		r := result(10, 20, 300)
+		for _, i := range failed {
+			r.Jobs[i].State = sim.Failed
+		}
+		return []*sim.Result{r}
 	}
-	if r := row(&Case{}, all, lost, lost, false); r.Failed != 0 {
-		t.Errorf("%d failed that capacity lost too", r.Failed)
+	for _, c := range []struct {
+		what                 string
+		fair, capacity, ours []*sim.Result
+		failed               int
+		mean                 float64 // seconds under heddle
+	}{
+		{"none", run(), run(), run(), 0, 110},
+		{"the slowest, by heddle", run(), run(), run(2), 1, 15},
+		{"the slowest, by heddle and capacity", run(), run(2), run(2), 1, 15},
+		{"the slowest, by all", run(2), run(2), run(2), 0, 15},
+		{"the slowest, by the others", run(2), run(2), run(), 0, 15},
+		{"as many by each, but others", run(0), run(0), run(2), 1, 20},
+	} {
+		r := row(&Case{}, c.fair, c.capacity, c.ours, false)
+		if m := r.Cells[meanColumn]; r.Failed != c.failed || r.NoneWorse() == (c.failed > 0) || m.Ours != c.mean || m.Fair != c.mean || r.MeanRatio.Median != 1 {
+			t.Errorf("%s: %d failed, none worse %v, means %g and %g s; want %d and %g s", c.what, r.Failed, r.NoneWorse(), m.Ours, m.Fair, c.failed, c.mean)
+		}
+	}
+	// Twice as fast, but a job short: nothing is reached.
+	short := []*sim.Result{result(5, 10, 150)}
+	if r := row(&Case{}, run(), run(), short, false); !r.MeanReached() || !r.SmallReached() {
+		t.Errorf("the mean is %g of fair's, and not reached", r.MeanRatio.Median)
+	}
+	short[0].Jobs[0].State = sim.Failed
+	if r := row(&Case{}, run(), run(), short, false); r.MeanReached() || r.SmallReached() {
+		t.Errorf("%d failed, mean reached %v, small %v", r.Failed, r.MeanReached(), r.SmallReached())
 	}
 }
 

@@ -36,13 +36,14 @@ func Sum(rows []Row) (t Tally) {
 
 // String returns the tally as a sentence.
 func (t Tally) String() string {
-	return fmt.Sprintf("Of %d rows %d have no column above %g, %d a mean completion time of at most %g of fair's, and %d a p95 of small jobs of at most %g "+
+	return fmt.Sprintf("Of %d rows %d have no column above %g and lose no job, %d a mean completion time of at most %g of fair's, and %d a p95 of small jobs of at most %g "+
 		"of the better one's. Of %d columns above %g %d are so beyond chance.", t.Rows, t.NoneWorse, MostWorse, t.Mean, MostMean, t.Small, MostSmall, t.Worse, MostWorse, t.Sure)
 }
 
 // Legend explains tables of ratios.
 var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! and ? mark what is beyond the goal, "+
-	"where more than a second lies between them: ! where the interval of 95 %% of the median is beyond it too, ? where seeds are too few to tell. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
+	"where more than a second lies between them: ! where the interval of 95 %% of the median is beyond it too, ? where seeds are too few to tell. Columns cover the jobs that succeed under all three; a row in which heddle "+
+	"loses jobs says so, and reaches nothing. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
 
 // OrderingLegend explains [Row.Ordering], [Row.Alone] and [Row.SmallAlone] in a table.
 const OrderingLegend = "Ordering is the lowest mean that one of the three has with an order that knows what each job still needs: an estimate of what " +
