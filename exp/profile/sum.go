@@ -47,8 +47,8 @@ var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of 
 
 // OrderingLegend explains [Row.Ordering], [Row.Alone] and [Row.SmallAlone] in a table.
 const OrderingLegend = "Ordering is the lowest mean that one of the three has with an order that knows what each job still needs: an estimate of what " +
-	"ordering could reach. Alone is the mean where each job has the cluster to itself, which no scheduler gets below, and the p95 of small jobs " +
-	"then, which hardly any does."
+	"ordering could reach. Alone is the mean where each job has the cluster to itself under fifo, and the p95 of small jobs then: hardly any " +
+	"scheduler gets below either."
 
 // A Line is a row as scripts read it.
 type Line struct {
