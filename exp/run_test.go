@@ -134,6 +134,9 @@ func TestStands(t *testing.T) {
 		{Level, 10, 8, 8, 8, true, Reached},
 		{Level, 10, 12.1, 12.1, 12.1, true, Lost},
 		{Level, 10, 10, 7, 13, true, Undecided},
+		{Level, 10, 13, 7, 14, true, Undecided}, // both ends lie outside of the band, on either side
+		{Level, 10, 13, 12.5, 14, true, Lost},
+		{Level, -10, -7, -13, -6, true, Undecided},
 		{Level, -10, -9, -9, -9, true, Reached},
 		{Level, 10, 20, -inf, inf, true, Undecided},
 		{Gain, 0, 3, 0, 4, true, Reached},

@@ -142,6 +142,8 @@ func (m *Metric) stands(s *Spread) (same bool, v Verdict) {
 		return false, Lost
 	case math.IsInf(s.From, 0), m.reached(s.From) != m.reached(s.To), m.reached(ours) != m.reached(s.From):
 		return same, Undecided
+	case m.Kind == Level && !m.reached(ours) && s.From < m.Published && m.Published < s.To: // it spans the whole band
+		return same, Undecided
 	case !m.reached(ours):
 		return same, Lost
 	case m.Published == 0: // being as good as the other is enough
