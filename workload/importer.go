@@ -3,6 +3,7 @@ package workload
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -186,13 +187,19 @@ func (im *importer) add(line int, j Job) error {
 	return nil
 }
 
-// count records the rules used for a job that was added.
+// count records the rules used for a job that was added, in their order: if they are more than are kept, the same ones
+// are left out at each reading.
 func (im *importer) count() {
-	for f, sum := range im.pending {
+	for _, f := range slices.SortedFunc(maps.Keys(im.pending), compareFills) {
+		sum := im.pending[f]
 		sum.jobs = 1
 		merge(im.fills, f, sum)
 	}
 	clear(im.pending)
+}
+
+func compareFills(a, b Fill) int {
+	return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Rule, b.Rule))
 }
 
 // room returns a fault if a job may not have inJob tasks, none of which is in memory yet.
@@ -267,9 +274,7 @@ func (im *importer) finish() *Workload {
 		f.Jobs, f.Value = sum.jobs, sum.value()
 		w.Filled = append(w.Filled, f)
 	}
-	slices.SortFunc(w.Filled, func(a, b Fill) int {
-		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Rule, b.Rule))
-	})
+	slices.SortFunc(w.Filled, compareFills)
 	return w
 }
 

@@ -290,6 +290,27 @@ func TestCompareIDs(t *testing.T) {
 	}
 }
 
+// Of more rules than are kept the same ones are listed at each reading.
+func TestRulesAreBounded(t *testing.T) {
+	var text strings.Builder
+	for job := range 2 {
+		fmt.Fprintf(&text, "{\"job.id\": \"%d\", \"job.tasks\": [{\"duration.ms\": 5}]", job)
+		for i := range 600 {
+			fmt.Fprintf(&text, ", \"unknown%d.%d\": 1", job, i)
+		}
+		text.WriteString("}\n")
+	}
+	first := readText(t, "sls", text.String()).Filled
+	if len(first) != maxFillRules {
+		t.Errorf("%d rules, want %d", len(first), maxFillRules)
+	}
+	for range 3 {
+		if again := readText(t, "sls", text.String()).Filled; !slices.Equal(first, again) {
+			t.Fatal("another reading lists other rules")
+		}
+	}
+}
+
 func TestDefectsAreBounded(t *testing.T) {
 	text := strings.Repeat("x\n", MaxDefects+2)
 	_, err := Read(write(t, "bad", text), Options{Format: "swim"})
