@@ -13,9 +13,10 @@ const judged = "“Ours” is the median over seeds, shown with the lowest and t
 	"the published effect and *exceeded* above that. A cost is reached up to 1.25 times the published loss, and exceeded if\n" +
 	"nothing is lost. A level is reached within 20 % of the published value, and a shape is reached if it holds. Seeds are added\n" +
 	"until the interval that contains the median in 95 of 100 such samples lies on one side of the threshold; if it never does,\n" +
-	"the figure is *undecided*. A figure says nothing about the mechanism (*null*) if the null arm also reaches it, or if the\n" +
-	"null arm has four fifths of the gain. A figure that no schedule can reach in the set-up as described is *unattainable*.\n" +
-	"Figures of baselines show whether the set-up matches the paper's (*set-up*).\n\n"
+	"the figure is *undecided*. Looking again after every six seeds makes 95 of 100 about 90 of 100 with 30 seeds. A figure says\n" +
+	"nothing about the mechanism (*null*) if the null arm also reaches it, or if the null arm has four fifths of the gain. A\n" +
+	"figure that no schedule can reach in the set-up as described is *unattainable*. Figures of baselines show whether the\n" +
+	"set-up matches the paper's (*set-up*).\n\n"
 
 // setUp returns the table of what was determined by what.
 func setUp(list []exp.Decision) string {
