@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"go/format"
 	"os"
 	"testing"
 )
@@ -19,12 +20,13 @@ func TestTrain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if texts[i], err = rules(all); err != nil {
-			t.Fatal(err)
-		}
+		texts[i] = rules(all)
 	}
 	if !bytes.Equal(texts[0], texts[1]) {
 		t.Error("two trainings differ")
+	}
+	if formatted, err := format.Source(texts[0]); err != nil || !bytes.Equal(formatted, texts[0]) {
+		t.Errorf("it is not formatted: %v", err)
 	}
 	if runs < trainingRuns {
 		return
