@@ -211,7 +211,7 @@ func wrong(err error, into any) string {
 // control, which may resize what runs. What masters themselves get does not count.
 func (p *Profile) Shrinks() bool {
 	less := func(refs map[string]any, neutral string) bool {
-		for kind, ref := range refs { // any order
+		for kind, ref := range refs { // order: none matters for whether there is one
 			if kind != heddle.AM.String() && ref != neutral {
 				return true
 			}

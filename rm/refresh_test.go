@@ -44,6 +44,7 @@ func TestDoneStaysKnown(t *testing.T) {
 
 	w.restart(heddle.Second)
 	home.register(16384, 16, found(master, 0))
+	home.beat()
 	m.register()
 	w.sleep(w.with.Config.SchedulingWait)
 	knows("after a restart", 0, 0, 1)
