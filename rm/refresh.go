@@ -36,8 +36,8 @@ func (m *Machine) create(path string) error {
 
 // rebuild switches to a new scheduler, configured as sch was, with the queues that placement created for unfinished
 // applications, and more. Running containers stay, in the queue of the same path; waiting applications keep their place
-// by submission, but not what a policy learned about them; what jobs have done stays known. If a queue with applications is gone, or the largest
-// container shrinks while there are applications, nothing changes.
+// by submission, but not what a policy learned about them; what jobs have done stays known. If a queue with applications
+// is gone, or the largest container shrinks while there are applications, nothing changes.
 func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
 	if sch.Rebuild == nil {
 		return invalid(classYarn, "only configured queues exist, and %s is not one of them", strings.Join(more, ", "))

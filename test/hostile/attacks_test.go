@@ -90,8 +90,8 @@ func attacks() []attack {
 		{"lists over HTTP, never read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, false) }},
 		{"a flood of changes by one user", changes},
 		{raised, raise},
+		{killed, submitAndKill}, // before the next, after which little more is accepted
 		{piled, pile},
-		{killed, submitAndKill},
 		{"a flood of changes by 400 made-up users", func(ctx context.Context, at *target) tally {
 			q := &wire.KillApplicationRequest{ApplicationId: &wire.ApplicationId{Id: new(int32(1)), ClusterTimestamp: new(int64(1))}}
 			return together(400, func(i int) tally {
@@ -575,9 +575,9 @@ func pile(ctx context.Context, at *target) (n tally) {
 	return n
 }
 
-// submitAndKill submits waiting applications of the greatest allowed length and kills each, from 20 addresses.
+// submitAndKill submits waiting applications of the greatest allowed length and kills each, from 8 addresses.
 func submitAndKill(ctx context.Context, at *target) tally {
-	return together(20, func(i int) (n tally) {
+	return together(8, func(i int) (n tally) {
 		user := fmt.Sprint("eve", i)
 		names, err := rpc.Dial(ctx, at.Client, clientOptions(user))
 		if err != nil {
@@ -593,9 +593,13 @@ func submitAndKill(ctx context.Context, at *target) tally {
 					break
 				}
 				id := p.GetApplicationId()
-				b := call(1, clientProtocol, "submitApplication", job(id, waiting(rm.MaxContext-4096)))
-				if _, err = c.Write(append(b, call(2, clientProtocol, "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: id})...)); err == nil {
-					n.read(r, 2)
+				for _, b := range [][]byte{
+					call(1, clientProtocol, "submitApplication", job(id, waiting(rm.MaxContext-4096))),
+					call(2, clientProtocol, "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: id}),
+				} {
+					if _, err = c.Write(b); err == nil {
+						n.read(r, 1)
+					}
 				}
 			}
 			if err != nil {
