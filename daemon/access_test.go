@@ -41,7 +41,13 @@ func TestAccess(t *testing.T) {
 // Before a list, the groups of those are looked up whose name alone does not decide what they may view; once.
 func TestPrepare(t *testing.T) {
 	var asked []string
-	groups := func(user string) ([]string, error) { asked = append(asked, user); return []string{"staff"}, nil }
+	groups := func(user string) ([]string, error) {
+		asked = append(asked, user)
+		if user == "eve" {
+			return nil, ErrNoGroups // which is kept, too
+		}
+		return []string{"staff"}, nil
+	}
 	prepare := func(x Access, user string) {
 		x.Groups = groups
 		ctx, _ := NewReaders(1).Begin(t.Context(), "10.0.0.1")

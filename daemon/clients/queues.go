@@ -164,14 +164,13 @@ func float[F ~float64](f F) *float32 { return new(float32(f)) }
 
 // getQueueUserAcls says what the caller may do in each queue. A right in a queue holds in the queues below it too.
 func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {
-	all, groups, err := !s.o.ACLs, []string(nil), error(nil)
+	all, groups := !s.o.ACLs, []string(nil)
 	if !all { // groups are looked up before a seat is taken: see Prepare
-		if all, err = s.o.Administers(ctx, who.User); err != nil {
-			return nil, err
+		var err error
+		if all, err = s.o.Administers(ctx, who.User); err == nil && !all {
+			groups, err = s.o.GroupsOf(ctx, who.User)
 		}
-	}
-	if !all {
-		if groups, err = s.o.GroupsOf(ctx, who.User); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
