@@ -3,13 +3,13 @@ package clients
 import (
 	"context"
 	"net/netip"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"heddle/daemon"
 	"heddle/internal/budget"
+	"heddle/internal/testkit/seat"
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
@@ -20,24 +20,15 @@ import (
 type seated struct{ *fake }
 
 func (f seated) Apps(ctx context.Context, filter rm.AppFilter) ([]rm.AppReport, error) {
-	if err := daemon.Begin(ctx); err != nil {
-		return nil, err
-	}
-	return f.fake.Apps(ctx, filter)
+	return seat.Taken(ctx, func() ([]rm.AppReport, error) { return f.fake.Apps(ctx, filter) })
 }
 
 func (f seated) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
-	if err := daemon.Begin(ctx); err != nil {
-		return rm.AppReport{}, err
-	}
-	return f.fake.App(ctx, id)
+	return seat.Taken(ctx, func() (rm.AppReport, error) { return f.fake.App(ctx, id) })
 }
 
 func (f seated) Queues(ctx context.Context) ([]rm.QueueReport, error) {
-	if err := daemon.Begin(ctx); err != nil {
-		return nil, err
-	}
-	return f.fake.Queues(ctx)
+	return seat.Taken(ctx, func() ([]rm.QueueReport, error) { return f.fake.Queues(ctx) })
 }
 
 // listing returns a list of somebody's.
@@ -51,15 +42,9 @@ func listing[Req, Resp message](s *service, f func(context.Context, daemon.Actor
 // While a caller's groups are looked up, its list has no seat: the lists of others are answered.
 func TestGroupsBeforeASeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := func(user string) ([]string, error) {
-			if user == "eve" {
-				time.Sleep(3 * time.Second)
-			}
-			return []string{"ops"}, nil
-		}
 		a := launched()
 		a.User, a.Viewers = "ann", []rm.ACL{" ops"}
-		s := newService(seated{with(a)}, Options{Readers: daemon.NewReaders(1), Access: daemon.Access{ACLs: true, Admins: "root", Groups: slow}})
+		s := newService(seated{with(a)}, Options{Readers: daemon.NewReaders(1), Access: daemon.Access{ACLs: true, Admins: "root", Groups: seat.Groups}})
 		for name, list := range map[string]func(context.Context, string) error{
 			"getApplications":          listing(s, s.getApplications, &wire.GetApplicationsRequest{}),
 			"getApplications of queue": listing(s, s.getApplications, &wire.GetApplicationsRequest{Queues: []string{"default"}}),
@@ -69,21 +54,13 @@ func TestGroupsBeforeASeat(t *testing.T) {
 			"getQueueUserAcls":         listing(s, s.getQueueUserAcls, &wire.GetQueueUserAclsInfoRequest{}),
 		} {
 			desk := budget.NewDesk(budget.New(1<<20, 1<<20).Account(0), 1, time.Second)
-			ask := func(user string) {
+			seat.Behind(t, name, func(user string) {
 				ctx, held := desk.Answer(t.Context(), netip.Addr{}, new(budget.Expectation), true)
 				defer held.Left()
 				if err := list(ctx, user); err != nil {
 					t.Errorf("%s as %s: %v", name, user, err)
 				}
-			}
-			var all sync.WaitGroup
-			all.Go(func() { ask("eve") })
-			synctest.Wait()
-			began := time.Now()
-			if ask("bob"); time.Since(began) != 0 {
-				t.Errorf("%s: behind eve bob waits for %v", name, time.Since(began))
-			}
-			all.Wait()
+			})
 		}
 	})
 }

@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"heddle/daemon"
 	"heddle/internal/budget"
+	"heddle/internal/testkit/seat"
 	"heddle/rm"
 	"heddle/yarn/ids"
 	"heddle/yarn/rest"
@@ -244,24 +244,15 @@ func TestAppearsMeanwhile(t *testing.T) {
 type seated struct{ *fakeRM }
 
 func (f seated) Apps(ctx context.Context, filter rm.AppFilter) ([]rm.AppReport, error) {
-	if err := daemon.Begin(ctx); err != nil {
-		return nil, err
-	}
-	return f.fakeRM.Apps(ctx, filter)
+	return seat.Taken(ctx, func() ([]rm.AppReport, error) { return f.fakeRM.Apps(ctx, filter) })
 }
 
 func (f seated) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
-	if err := daemon.Begin(ctx); err != nil {
-		return rm.AppReport{}, err
-	}
-	return f.fakeRM.App(ctx, id)
+	return seat.Taken(ctx, func() (rm.AppReport, error) { return f.fakeRM.App(ctx, id) })
 }
 
 func (f seated) Node(ctx context.Context, id ids.Node) (rm.NodeReport, error) {
-	if err := daemon.Begin(ctx); err != nil {
-		return rm.NodeReport{}, err
-	}
-	return f.fakeRM.Node(ctx, id)
+	return seat.Taken(ctx, func() (rm.NodeReport, error) { return f.fakeRM.Node(ctx, id) })
 }
 
 // While a caller's groups are looked up, its list has no seat: the lists of others are answered.
@@ -270,33 +261,19 @@ func TestGroupsBeforeASeat(t *testing.T) {
 		restBase + "/apps", restBase + ofApp + "/appattempts", restBase + ofAttempt + "/containers", heddleBase + "/apps", heddleBase + "/nodes/node1:8041/containers",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			slow := func(user string) ([]string, error) {
-				if user == "eve" {
-					time.Sleep(3 * time.Second)
-				}
-				return []string{"ops"}, nil
-			}
 			f := demo()
 			for i := range f.apps {
 				f.apps[i].Viewers = []rm.ACL{" ops"}
 			}
 			h := New(Options{
-				RM: seated{f}, Local: true, Readers: daemon.NewReaders(1), Access: daemon.Access{ACLs: true, Groups: slow},
+				RM: seated{f}, Local: true, Readers: daemon.NewReaders(1), Access: daemon.Access{ACLs: true, Groups: seat.Groups},
 				Desk: budget.NewDesk(budget.New(1<<20, 1<<20).Account(0), 1, time.Second),
 			})
-			var all sync.WaitGroup
-			read := func(user string) {
+			seat.Behind(t, path, func(user string) {
 				if w := as(h, user, path); w.Code != http.StatusOK {
 					t.Errorf("%s as %s: %d %s", path, user, w.Code, w.Body)
 				}
-			}
-			all.Go(func() { read("eve") })
-			synctest.Wait()
-			began := time.Now()
-			if read("bob"); time.Since(began) != 0 {
-				t.Errorf("%s: behind eve bob waits for %v", path, time.Since(began))
-			}
-			all.Wait()
+			})
 		})
 	}
 }
