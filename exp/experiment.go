@@ -2,6 +2,7 @@ package exp
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"heddle/conf"
@@ -87,6 +88,9 @@ type Arm struct {
 	// random draws depend on the seed, so that an arm that decides by chance is another one with each seed.
 	Prepare func(seed uint64, set *policy.Set)
 }
+
+// Chance returns the stream of random draws of an arm that decides by chance. No other part of a run draws from it.
+func Chance(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0xc4a7ce)) }
 
 // A Mutation is a mechanism with a mistake in it: a rule switched off, a sign flipped, a constant in place of an
 // estimate. The figures that come from the mechanism must be lost with it.

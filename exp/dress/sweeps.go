@@ -1,7 +1,6 @@
 package dress
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -135,7 +134,7 @@ func least(_ uint64, _ heddle.AppID, d heddle.Demand) heddle.Demand {
 
 // atRandom presents half of the jobs, drawn by the seed, as small and the others as large. Ids count the jobs.
 func atRandom(seed uint64, id heddle.AppID, d heddle.Demand) heddle.Demand {
-	if d.Containers = 1; rand.New(rand.NewPCG(seed, 0xc4a7ce)).Perm(jobs)[id] < jobs/2 {
+	if d.Containers = 1; exp.Chance(seed).Perm(jobs)[id] < jobs/2 {
 		d.Containers = nodes * cores
 	}
 	return d

@@ -2,7 +2,6 @@ package ikayak
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"heddle"
@@ -86,7 +85,7 @@ func most(room func(*policy.Node) heddle.Resource, sign float64) func(of []*poli
 
 // drawn chooses a node at random.
 func drawn(seed uint64) func(of []*policy.Node) *policy.Node {
-	rng := rand.New(rand.NewPCG(seed, 0xc4a7ce))
+	rng := exp.Chance(seed)
 	return func(of []*policy.Node) *policy.Node { return of[rng.IntN(len(of))] }
 }
 
@@ -159,7 +158,7 @@ func (p *pauses) Run(v policy.View, plan *policy.Plan) {
 
 // suspendAny suspends every second reduce of those jobs, drawn at random.
 func suspendAny(seed uint64, set *policy.Set) {
-	rng := rand.New(rand.NewPCG(seed, 0xc4a7ce))
+	rng := exp.Chance(seed)
 	set.Control = []policy.Control{&pauses{choose: func(*policy.Container) bool { return rng.IntN(2) == 0 }}}
 }
 

@@ -3,7 +3,6 @@ package mrorchestrator
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"heddle"
@@ -49,7 +48,7 @@ func divided(a exp.Arm, made func(seed uint64) *divider) exp.Arm {
 // byChance is the null arm of an estimator: whatever is controlled, each epoch every task is given half, all or twice
 // the weight of its size.
 func byChance(seed uint64) *divider {
-	r := rand.New(rand.NewPCG(seed, 0xc4a7ce))
+	r := exp.Chance(seed)
 	return &divider{every: 20 * heddle.Second, weight: func(*policy.Container) float64 {
 		return math.Exp2(float64(r.IntN(3) - 1))
 	}}
