@@ -180,13 +180,20 @@ func wantAnyKind(t *testing.T, content []byte, page uint64, at int, want map[str
 	}
 }
 
-// Everything in the root page is a bucket, whatever it says.
-func TestRootElements(t *testing.T) {
+// intact returns a store, what is read of it, and its header.
+func intact(t *testing.T) (content []byte, whole *wreck, h header) {
+	t.Helper()
 	path, content := realistic(t)
 	whole, err := readWreck(path)
 	must(t, err)
-	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	h, _, err = findMeta(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
+	return content, whole, h
+}
+
+// Everything in the root page is a bucket, whatever it says.
+func TestRootElements(t *testing.T) {
+	content, whole, h := intact(t)
 	root := int(int64(h.root) * h.pageSize)
 	for i := range int(order.Uint16(content[root+10:])) {
 		wantAnyKind(t, content, h.root, root+pageHeader+i*leafElement, whole.records, fmt.Sprintf("element %d", i))
@@ -195,11 +202,7 @@ func TestRootElements(t *testing.T) {
 
 // A record is one, whatever it says, in a page of its bucket or in a small bucket in the root page.
 func TestRecordElements(t *testing.T) {
-	path, content := realistic(t)
-	whole, err := readWreck(path)
-	must(t, err)
-	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
-	must(t, err)
+	content, whole, h := intact(t)
 	pages := pagesOf(t, content, flagLeaf)
 	leaf := pages[slices.IndexFunc(pages, func(id uint64) bool { return id != h.root })]
 	wantAnyKind(t, content, leaf, int(int64(leaf)*h.pageSize)+pageHeader, whole.records, "a record")

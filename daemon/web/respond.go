@@ -219,7 +219,14 @@ var zippers = sync.Pool{New: func() any {
 	return z
 }}
 
-const notAcceptable = "this path serves application/json or application/xml; Accept allows neither"
+// notAcceptable says that Accept allows none of the types of an answer.
+func notAcceptable(w http.ResponseWriter, hasXML bool) {
+	text := "this path serves application/json; Accept does not allow it"
+	if hasXML {
+		text = "this path serves application/json or application/xml; Accept allows neither"
+	}
+	http.Error(w, text, http.StatusNotAcceptable)
+}
 
 // write writes an answer as JSON or XML, compressed if the caller accepts that. The answer is built in the turns of
 // reading, which may be nil, so that a slow caller holds nobody up.
@@ -227,13 +234,10 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	h := w.Header()
 	h.Add("Vary", "Accept")
 	h.Add("Vary", "Accept-Encoding")
-	kind := negotiate(r.Header.Values("Accept"), a.Shape != rest.Ours)
+	hasXML := a.Shape != rest.Ours
+	kind := negotiate(r.Header.Values("Accept"), hasXML)
 	if kind == "" && status < http.StatusBadRequest {
-		text := notAcceptable
-		if a.Shape == rest.Ours {
-			text = "this path serves application/json; Accept does not allow it"
-		}
-		http.Error(w, text, http.StatusNotAcceptable)
+		notAcceptable(w, hasXML)
 		return
 	}
 	if kind == "" {

@@ -31,7 +31,7 @@ func (s *site) change(f changeFunc) http.Handler {
 		ctx, cancel := context.WithTimeout(daemon.WithCaller(r.Context(), addressOf(r).String()), answerTimeout)
 		defer cancel()
 		if negotiate(r.Header.Values("Accept"), true) == "" { // a change whose answer cannot be given is not made
-			http.Error(w, notAcceptable, http.StatusNotAcceptable)
+			notAcceptable(w, true)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)

@@ -189,6 +189,28 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
+// granted has addresses ask for half of an account's bytes each, one after the other, while a holder has a half, and
+// gives back as many halves of the holder's. It returns the addresses in the order in which they were served.
+func granted(t *testing.T, a *Account, holder netip.Addr, asking ...netip.Addr) (order []netip.Addr) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, from := range asking {
+		all.Go(func() {
+			if err := a.Take(t.Context(), from, 1<<19, 0); err != nil {
+				t.Error(err)
+			}
+			order = append(order, from)
+		})
+		synctest.Wait()
+	}
+	for range asking {
+		a.Give(holder, 1<<19)
+		synctest.Wait()
+	}
+	all.Wait()
+	return order
+}
+
 // Addresses take turns: one with many requests that wait does not make another one wait behind all of them.
 func TestAddressesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -196,22 +218,7 @@ func TestAddressesTakeTurns(t *testing.T) {
 		if err := a.Take(t.Context(), eve, 1<<19, 0); err != nil {
 			t.Fatal(err)
 		}
-		var order []netip.Addr
-		var asked sync.WaitGroup
-		for _, from := range []netip.Addr{eve, eve, eve, bob, ann, bob} {
-			asked.Go(func() {
-				if err := a.Take(t.Context(), from, 1<<19, 0); err != nil {
-					t.Error(err)
-				}
-				order = append(order, from)
-			})
-			synctest.Wait()
-		}
-		for range 6 {
-			a.Give(eve, 1<<19)
-			synctest.Wait()
-		}
-		asked.Wait()
+		order := granted(t, a, eve, eve, eve, eve, bob, ann, bob)
 		if want := []netip.Addr{eve, bob, ann, eve, bob, eve}; !slices.Equal(order, want) {
 			t.Errorf("granted to %v, want %v", order, want)
 		}
@@ -317,22 +324,7 @@ func TestTurnsAfterGivingUp(t *testing.T) {
 		if synctest.Wait(); len(a.b.waiting) != 0 {
 			t.Fatalf("%d wait", len(a.b.waiting))
 		}
-		var order []netip.Addr
-		var all sync.WaitGroup
-		for _, from := range []netip.Addr{bob, bob, eve} {
-			all.Go(func() {
-				if err := a.Take(t.Context(), from, 1<<19, 0); err != nil {
-					t.Error(err)
-				}
-				order = append(order, from)
-			})
-			synctest.Wait()
-		}
-		for range 3 {
-			a.Give(ann, 1<<19)
-			synctest.Wait()
-		}
-		all.Wait()
+		order := granted(t, a, ann, bob, bob, eve)
 		if want := []netip.Addr{bob, eve, bob}; !slices.Equal(order, want) {
 			t.Errorf("granted to %v, want %v", order, want)
 		}

@@ -159,13 +159,19 @@ func (anyRoom) Beside(policy.View, *policy.Ask) bool                       { ret
 func (anyRoom) Keep(policy.View, *policy.Ask, *policy.Node) bool           { return false }
 func (anyRoom) Floor(policy.View, heddle.Resource) (least heddle.Resource) { return least }
 
-// verdicts checks that no answer about what may be given costs an allocation, in random states.
-func verdicts(t *testing.T, set func() policy.Set) {
+// inStates calls check in random states of a core with the set.
+func inStates(t *testing.T, set func() policy.Set, check func(t *rapid.T, made policy.Set, v policy.View)) {
 	Streams(t, func(t *rapid.T) {
 		made := set()
 		s := NewStream(t, 1, func() policy.Set { return made })
 		s.Run(40)
-		v := s.Core(0).View()
+		check(t, made, s.Core(0).View())
+	})
+}
+
+// verdicts checks that no answer about what may be given costs an allocation, in random states.
+func verdicts(t *testing.T, set func() policy.Set) {
+	inStates(t, set, func(t *rapid.T, made policy.Set, v policy.View) {
 		if n := testing.AllocsPerRun(1, func() { judged(made, v) }); n != 0 {
 			t.Fatalf("answers cost %v allocations in the state\n%s", n, strings.Join(Picture(v), "\n"))
 		}
@@ -213,11 +219,7 @@ func judge(set policy.Set, v policy.View, k *policy.Ask, n *policy.Node) {
 
 // unchanged calls every hook of the set on random states and compares everything visible before and after.
 func unchanged(t *testing.T, set func() policy.Set) {
-	Streams(t, func(t *rapid.T) {
-		made := set()
-		s := NewStream(t, 1, func() policy.Set { return made })
-		s.Run(40)
-		v := s.Core(0).View()
+	inStates(t, set, func(t *rapid.T, made policy.Set, v policy.View) {
 		before := Picture(v)
 		call(made, v)
 		if after := Picture(v); !reflect.DeepEqual(before, after) {
