@@ -85,7 +85,8 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	mb := testbed.Options().NodeMB
 	small := "yarn.app.mapreduce.am.resource.mb=" + strconv.Itoa(mb/8)
 	// Four threads: with fewer, each may have a processor of this machine to itself, and the map too.
-	beside := must(testbed.StartShell(ctx, "-shell_command", "for i in 1 2 3 4; do timeout 480 sh -c 'while :; do :; done' & done; wait", "-num_containers", "1",
+	// In the foreground: timeout's own process group would outlive the container.
+	beside := must(testbed.StartShell(ctx, "-shell_command", "for i in 1 2 3 4; do timeout --foreground 480 sh -c 'while :; do :; done' & done; wait", "-num_containers", "1",
 		"-container_memory", strconv.Itoa(mb/8), "-container_vcores", "4", "-master_memory", strconv.Itoa(mb/8)))(t)
 	r := must(testbed.StartMR(ctx, "wordcount", "-D"+small, "-Dmapreduce.map.memory.mb="+strconv.Itoa(mb*11/20), "-Dmapreduce.map.cpu.vcores=2",
 		"-Dmapreduce.job.reduce.slowstart.completedmaps=1", "-Dmapreduce.input.fileinputformat.split.minsize=1000000000",
