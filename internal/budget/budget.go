@@ -35,20 +35,25 @@ func (e *TooLargeError) Error() string {
 type Budget struct {
 	most, each int64
 
-	mu      sync.Mutex
-	kept    int64 // reserved for accounts that leave nothing to others
-	used    int64
-	own     int64 // the part of used that those accounts hold
-	by      map[netip.Addr]int64
-	waiting []*waiter // those of one account by round, and within a round in order of arrival
+	mu    sync.Mutex
+	kept  int64 // reserved for accounts that leave nothing to others
+	used  int64
+	own   int64 // the part of used that those accounts hold
+	by    map[netip.Addr]int64
+	turns []*line // those with requests that wait; the one whose turn is next is first
+}
+
+// A line holds the waiting requests of one address that leave equally many bytes to others, in order of arrival.
+type line struct {
+	by      *Account
+	from    netip.Addr
+	keep    int64 // the bytes that each of them leaves free
+	waiting []*waiter
 }
 
 // A waiter is a request that waits for bytes.
 type waiter struct {
-	by      *Account
-	from    netip.Addr
 	bytes   int64
-	round   int // of the account's; each address has one request in each: addresses take turns
 	granted chan struct{}
 }
 
@@ -61,9 +66,6 @@ func New(most, each int64) *Budget {
 type Account struct {
 	b    *Budget
 	keep int64 // bytes left for other users
-
-	round  int                 // the last one in which a request that had waited was granted
-	served map[netip.Addr]bool // the addresses of which one was granted in that round
 }
 
 // Account returns an account whose users leave keep bytes of the budget to the accounts that leave nothing. The latter
@@ -73,7 +75,7 @@ func (b *Budget) Account(keep int64) *Account {
 	defer b.mu.Unlock()
 	keep = max(0, min(keep, b.most-b.most/spare-1))
 	b.kept = max(b.kept, keep)
-	return &Account{b: b, keep: keep, served: map[netip.Addr]bool{}}
+	return &Account{b, keep}
 }
 
 // Most returns the most bytes that an address may have.
@@ -101,13 +103,13 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 		return &TooLargeError{bytes, most}
 	}
 	b.mu.Lock()
-	if (bytes <= small || len(b.waiting) == 0) && a.fits(from, bytes) {
+	if (bytes <= small || len(b.turns) == 0) && a.fits(from, bytes) {
 		a.add(from, bytes)
 		b.mu.Unlock()
 		return nil
 	}
-	w := &waiter{by: a, from: from, bytes: bytes, granted: make(chan struct{})}
-	b.enqueue(w)
+	w := &waiter{bytes, make(chan struct{})}
+	l := a.enqueue(from, w)
 	b.serve()
 	b.mu.Unlock()
 	var late <-chan time.Time
@@ -126,8 +128,9 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.Index(b.waiting, w); i >= 0 {
-		b.waiting = slices.Delete(b.waiting, i, i+1)
+	if i := slices.Index(l.waiting, w); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		b.turns = slices.DeleteFunc(b.turns, func(l *line) bool { return len(l.waiting) == 0 })
 	} else { // granted in the meantime
 		a.add(from, -bytes)
 	}
@@ -135,27 +138,17 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 	return err
 }
 
-// enqueue adds a request to those that wait. It belongs to the first round that is not over and in which its address has
-// no other request, so that those who ask again and again overtake nobody, not even an older request of their own.
-func (b *Budget) enqueue(w *waiter) {
-	a := w.by
-	if !slices.ContainsFunc(b.waiting, func(other *waiter) bool { return other.by == a }) {
-		clear(a.served)
-	}
-	w.round = a.round
-	if a.served[w.from] {
-		w.round++
-	}
-	for _, other := range b.waiting {
-		if other.by == a && other.from == w.from {
-			w.round = max(w.round, other.round+1)
-		}
-	}
-	at := slices.IndexFunc(b.waiting, func(other *waiter) bool { return other.by == a && other.round > w.round })
+// enqueue adds a request to those of its address that wait, and returns the line it is in. A line begins behind all others.
+func (a *Account) enqueue(from netip.Addr, w *waiter) *line {
+	b, keep := a.b, a.keepFrom(w.bytes)
+	at := slices.IndexFunc(b.turns, func(l *line) bool { return l.by == a && l.from == from && l.keep == keep })
 	if at < 0 {
-		at = len(b.waiting)
+		at = len(b.turns)
+		b.turns = append(b.turns, &line{by: a, from: from, keep: keep})
 	}
-	b.waiting = slices.Insert(b.waiting, at, w)
+	l := b.turns[at]
+	l.waiting = append(l.waiting, w)
+	return l
 }
 
 // Try takes bytes if they are free now. Its error is ErrFull.
@@ -174,7 +167,7 @@ func (a *Account) More(from netip.Addr, bytes int64) {
 	a.b.mu.Lock()
 	defer a.b.mu.Unlock()
 	a.add(from, bytes)
-	if bytes < 0 && len(a.b.waiting) > 0 {
+	if bytes < 0 {
 		a.b.serve()
 	}
 }
@@ -212,44 +205,39 @@ func (a *Account) add(from netip.Addr, bytes int64) {
 	}
 }
 
-// serve grants the waiting requests that fit. It passes over those whose address already has its part. The first
-// request that the whole budget has too few bytes for also holds back the requests behind it that leave at least as
-// much for others, so that a request for many bytes is granted eventually.
+// serve grants the waiting requests that fit, one of each line in turn. It passes over those whose address already has
+// its part; a line with only such requests keeps its turn. The first request that the whole budget has too few bytes for
+// also holds back the lines behind it that leave at least as much for others, so that a request for many bytes is
+// granted eventually.
 func (b *Budget) serve() {
-	left := b.waiting[:0]
 	stop := int64(math.MaxInt64)
-	for i, w := range b.waiting {
-		if stop == 0 { // nothing is free for anyone: thousands may wait
-			if len(left) == i {
-				return
-			}
-			left = append(left, b.waiting[i:]...)
-			break
+	for i := 0; i < len(b.turns) && stop > 0; { // at 0 nothing is free for anyone: thousands may wait
+		l := b.turns[i]
+		at := -1
+		if l.keep < stop {
+			at = slices.IndexFunc(l.waiting, func(w *waiter) bool { return b.by[l.from]+w.bytes <= b.each })
 		}
 		switch {
-		case b.by[w.from]+w.bytes > b.each:
-		case w.by.keepFrom(w.bytes) >= stop || !w.by.free(w.bytes):
-			stop = min(stop, w.by.keepFrom(w.bytes))
+		case at < 0:
+			i++
+		case !l.by.free(l.waiting[at].bytes):
+			stop = l.keep
+			i++
 		default:
-			w.grant()
-			continue
+			b.grant(i, at)
 		}
-		left = append(left, w)
 	}
-	clear(b.waiting[len(left):])
-	b.waiting = left
 }
 
-// grant gives a waiting request its bytes. Its round may be over, if there was nothing for it until now.
-func (w *waiter) grant() {
-	a := w.by
-	a.add(w.from, w.bytes)
-	if w.round > a.round {
-		a.round = w.round
-		clear(a.served)
-	}
-	if w.round == a.round {
-		a.served[w.from] = true
-	}
+// grant gives a waiting request of a line its bytes. The next turn of the line comes after those of all others.
+func (b *Budget) grant(turn, at int) {
+	l := b.turns[turn]
+	w := l.waiting[at]
+	l.by.add(l.from, w.bytes)
 	close(w.granted)
+	l.waiting = slices.Delete(l.waiting, at, at+1)
+	b.turns = slices.Delete(b.turns, turn, turn+1)
+	if len(l.waiting) > 0 {
+		b.turns = append(b.turns, l)
+	}
 }

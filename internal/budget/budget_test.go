@@ -124,8 +124,8 @@ func TestGone(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		if !errors.Is(err, context.Canceled) || len(b.waiting) != 0 {
-			t.Errorf("%v, and %d wait", err, len(b.waiting))
+		if !errors.Is(err, context.Canceled) || len(b.turns) != 0 {
+			t.Errorf("%v, and %d wait", err, len(b.turns))
 		}
 		a.Give(ann, 100<<10)
 		if b.Used() != 0 {
@@ -175,7 +175,7 @@ func TestManyWait(t *testing.T) {
 		a := b.Account(0)
 		a.add(ann, 1)
 		for range waiting {
-			b.waiting = append(b.waiting, &waiter{by: a, from: bob, bytes: 1})
+			a.enqueue(bob, &waiter{bytes: 1})
 		}
 		began := time.Now()
 		for range 1000 {
@@ -267,8 +267,8 @@ func TestTurnsAgain(t *testing.T) {
 		if second := slices.Index(order[first+1:], eve); first != others || second < 0 || second > others {
 			t.Errorf("eve comes after %d others, and then after %d; want %d, and then at most as many: %v", first, second, others, order)
 		}
-		if len(a.served) > others+1 {
-			t.Errorf("%d addresses are kept: %v", len(a.served), a.served)
+		if len(a.b.turns) != 0 {
+			t.Errorf("%d addresses are kept", len(a.b.turns))
 		}
 	})
 }
@@ -321,8 +321,8 @@ func TestTurnsAfterGivingUp(t *testing.T) {
 			go func() { _ = a.Take(t.Context(), eve, 1<<19, time.Second) }()
 		}
 		time.Sleep(2 * time.Second)
-		if synctest.Wait(); len(a.b.waiting) != 0 {
-			t.Fatalf("%d wait", len(a.b.waiting))
+		if synctest.Wait(); len(a.b.turns) != 0 {
+			t.Fatalf("%d wait", len(a.b.turns))
 		}
 		order := granted(t, a, ann, bob, bob, eve)
 		if want := []netip.Addr{bob, eve, bob}; !slices.Equal(order, want) {
@@ -368,4 +368,85 @@ func TestTurnsOfEachAccount(t *testing.T) {
 			t.Errorf("granted to %v, want %v", order, want)
 		}
 	})
+}
+
+// oneMore has eve give back what she has, bytes of an account that leaves 896 KiB to large requests and of which ann has
+// 400 KiB. Bob and three of eve's requests wait, for 200 KiB each: he is granted his and eve exactly one.
+func oneMore(t *testing.T, a *Account, bob func() bool, eves []func() bool, bytes int64) {
+	t.Helper()
+	if bob() {
+		t.Fatal("bob does not wait")
+	}
+	a.Give(eve, bytes)
+	n := 0
+	for _, granted := range eves {
+		if granted() {
+			n++
+		}
+	}
+	if !bob() || n != 1 {
+		t.Errorf("bob is granted: %v; of eve's three %d are, want 1", bob(), n)
+	}
+	for range 3 {
+		a.Give(eve, 200<<10)
+	}
+}
+
+// An address of which a late request is granted before its earlier ones puts nobody behind all of those.
+func TestLateRoundGranted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, eves := crowded(t)
+		if late := taken(t, a, eve, 90<<10); !late() {
+			t.Fatal("eve's 90 KiB wait")
+		}
+		oneMore(t, a, taken(t, a, bob, 200<<10), eves, 490<<10)
+	})
+}
+
+// Requests that are passed over while others are granted gather no turns, be they granted or given up.
+func TestTurnsDoNotGather(t *testing.T) {
+	for name, others := range map[string]func(t *testing.T, a *Account){
+		"ann asks again and again": func(t *testing.T, a *Account) {
+			for range 5 {
+				if a.Give(ann, 400<<10); !taken(t, a, ann, 400<<10)() {
+					t.Fatal("ann waits for what she gave back")
+				}
+			}
+		},
+		"a last request is granted": func(t *testing.T, a *Account) {
+			zed := netip.MustParseAddr("10.0.0.4")
+			ctx, cancel := context.WithCancel(t.Context())
+			for range 5 {
+				go func() { _ = a.Take(ctx, zed, 200<<10, 0) }()
+				synctest.Wait()
+			}
+			last := taken(t, a, zed, 90<<10)
+			if cancel(); !last() {
+				t.Fatal("the last request waits")
+			}
+			a.Give(zed, 90<<10)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, eves := crowded(t)
+				others(t, a)
+				oneMore(t, a, taken(t, a, bob, 200<<10), eves, 400<<10)
+			})
+		})
+	}
+}
+
+// crowded returns an account of which eve and ann have 400 KiB each, and three requests of eve for 200 KiB each, which
+// wait since they exceed her part.
+func crowded(t *testing.T) (a *Account, eves []func() bool) {
+	t.Helper()
+	a = New(1<<20, 1<<19).Account(0)
+	if err := errors.Join(a.Try(eve, 400<<10), a.Try(ann, 400<<10)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		eves = append(eves, taken(t, a, eve, 200<<10))
+	}
+	return a, eves
 }
