@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ func TestAudit(t *testing.T) {
 	)
 	tests := []struct {
 		name, method, path, body string
-		header                   string // Sec-Fetch-Site
+		header                   string // one more, with its value
 		set                      func(*fakeRM, *Options)
 		want                     []string // in the only line; nil for no line
 	}{
@@ -32,8 +31,9 @@ func TestAudit(t *testing.T) {
 		{"kill refused", "PUT", base + "/state" + as, kill, "", func(f *fakeRM, _ *Options) { f.denies = true }, []string{ann + "Kill", "RESULT=FAILURE", "Unauthorized attempt to kill", app}},
 		{"kill by nobody", "PUT", base + "/state", kill, "", nil, []string{`USER="" IP=127.0.0.1 OPERATION="Kill`, "RESULT=FAILURE", "not authenticated", app}},
 		{"kill from outside", "PUT", base + "/state" + as, kill, "", func(_ *fakeRM, o *Options) { o.Local = false }, []string{`USER="" IP=127.0.0.1`, "RESULT=FAILURE", "not authenticated"}},
-		{"kill by a page", "PUT", base + "/state" + as, kill, "cross-site", nil, []string{"OPERATION=\"Kill", "RESULT=FAILURE", "another site", app}},
-		{"kill by a master's page", "PUT", base + "/state" + as, kill, "same-origin", nil, []string{"OPERATION=\"Kill", "RESULT=FAILURE", "browsers", app}},
+		{"kill by a page", "PUT", base + "/state" + as, kill, "Sec-Fetch-Site: cross-site", nil, []string{"OPERATION=\"Kill", "RESULT=FAILURE", "another site", app}},
+		{"kill by a master's page", "PUT", base + "/state" + as, kill, "Sec-Fetch-Site: same-origin", nil, []string{"OPERATION=\"Kill", "RESULT=FAILURE", "browsers", app}},
+		{"kill with an answer that cannot be given", "PUT", base + "/state" + as, kill, "Accept: text/plain", nil, []string{"level=WARN", ann + "Kill", "RESULT=FAILURE", "Accept allows neither", app}},
 		{"kill of nothing", "PUT", restBase + "/apps/application_1_0001/state" + as, kill, "", nil, []string{"RESULT=FAILURE", "not found", "APPID=application_1_0001"}},
 		{"kill of no id", "PUT", restBase + "/apps/x%0ay/state" + as, kill, "", nil, []string{"RESULT=FAILURE", `Invalid ApplicationId prefix: x\ny`}},
 		{"kill of which the result is unreadable", "PUT", base + "/state" + as, kill, "", func(f *fakeRM, _ *Options) { f.unreadable = daemon.ErrBusy }, []string{ann + "Kill", "RESULT=SUCCESS", app}},
@@ -58,9 +58,9 @@ func TestAudit(t *testing.T) {
 			}
 			r := httptest.NewRequest(tt.method, tt.path, strings.NewReader(tt.body))
 			r.RemoteAddr = "127.0.0.1:5000"
-			r.Header = http.Header{"Content-Type": {"application/json"}, "Sec-Fetch-Site": {tt.header}}
-			if tt.header == "" {
-				r.Header.Del("Sec-Fetch-Site")
+			r.Header.Set("Content-Type", "application/json")
+			if name, value, ok := strings.Cut(tt.header, ": "); ok {
+				r.Header.Set(name, value)
 			}
 			New(o).ServeHTTP(httptest.NewRecorder(), r)
 			lines := strings.Count(log.String(), "msg=audit")

@@ -220,12 +220,12 @@ var zippers = sync.Pool{New: func() any {
 }}
 
 // notAcceptable says that Accept allows none of the types of an answer.
-func notAcceptable(w http.ResponseWriter, hasXML bool) {
+func notAcceptable(hasXML bool) error {
 	text := "this path serves application/json; Accept does not allow it"
 	if hasXML {
 		text = "this path serves application/json or application/xml; Accept allows neither"
 	}
-	http.Error(w, text, http.StatusNotAcceptable)
+	return &oops{status: http.StatusNotAcceptable, plain: true, message: text}
 }
 
 // write writes an answer as JSON or XML, compressed if the caller accepts that. The answer is built in the turns of
@@ -237,7 +237,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	hasXML := a.Shape != rest.Ours
 	kind := negotiate(r.Header.Values("Accept"), hasXML)
 	if kind == "" && status < http.StatusBadRequest {
-		notAcceptable(w, hasXML)
+		s.fail(w, r, notAcceptable(hasXML))
 		return
 	}
 	if kind == "" {

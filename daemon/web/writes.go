@@ -30,10 +30,6 @@ func (s *site) change(f changeFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(daemon.WithCaller(r.Context(), addressOf(r).String()), answerTimeout)
 		defer cancel()
-		if negotiate(r.Header.Values("Accept"), true) == "" { // a change whose answer cannot be given is not made
-			notAcceptable(w, true)
-			return
-		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		status, a, err := s.asUser(f, r.WithContext(ctx))
 		if done := (unread{}); errors.As(err, &done) {
@@ -91,6 +87,9 @@ func (s *site) audit(r *http.Request, err error) {
 }
 
 func (s *site) asUser(f changeFunc, r *http.Request) (int, rest.Answer, error) {
+	if negotiate(r.Header.Values("Accept"), true) == "" { // a change whose answer cannot be given is not made
+		return 0, rest.Answer{}, notAcceptable(true)
+	}
 	if r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != "" {
 		// The pages here change nothing, and the pages shown by the proxy have the same origin: a change that a browser
 		// sends comes from a page that should not send one.
