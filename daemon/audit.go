@@ -59,13 +59,13 @@ const (
 const maxAudited = 1024
 
 // Log writes one line with the result of the deed: success, or err as the reason of the failure. If nobody waited for
-// the result, because the caller left or the ResourceManager stopped, it is not known.
+// the result once the loop had the call, because the caller left or the ResourceManager stopped, it is not known.
 func (d Deed) Log(log *slog.Logger, err error) {
 	level, result := slog.LevelInfo, "SUCCESS"
 	if err != nil {
 		level, result = slog.LevelWarn, "FAILURE"
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrStopping) {
+	if errors.As(err, new(unanswered)) {
 		result = "UNKNOWN"
 	}
 	line := []slog.Attr{slog.String("USER", rm.Clip(d.User, maxAudited))}

@@ -50,7 +50,7 @@ func TestDeed(t *testing.T) {
 		},
 		{
 			Deed{User: "ann", Operation: OpKill, Target: TargetWeb, App: app},
-			fmt.Errorf("the application: %w", context.Canceled),
+			fmt.Errorf("the application: %w", unanswered{context.Canceled}),
 			`level=WARN msg=audit USER=ann OPERATION="Kill Application Request" TARGET=RMWebService RESULT=UNKNOWN DESCRIPTION="the application: context canceled" APPID=application_1_0002`,
 			`"RESULT":"UNKNOWN"`,
 		},
@@ -69,6 +69,35 @@ func TestDeed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of a change that the loop had when its caller left, the result is not known. One that got no further than what is read
+// before it was not made.
+func TestUnknownResult(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id := w.submit("MAPREDUCE", 1024)
+		result := func(call func(context.Context) error) (result string) {
+			var log bytes.Buffer
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			Deed{Operation: OpKill, App: id}.Log(slog.New(slog.NewTextHandler(&log, nil)), call(ctx))
+			_, after, _ := strings.Cut(log.String(), "RESULT=")
+			result, _, _ = strings.Cut(after, " ")
+			return result
+		}
+		kill := func(ctx context.Context) error { return w.r.Kill(ctx, Actor{User: "ann"}, id, "") }
+		look := func(ctx context.Context) error { _, err := w.r.WholeApp(ctx, id); return err }
+		w.r.readsHosts <- struct{}{} // another refresh hangs
+		refresh := func(ctx context.Context) error { return w.r.RefreshNodes(ctx, false, 0) }
+		w.r.post(hang)
+		if k, l, r := result(kill), result(look), result(refresh); k != "UNKNOWN" || l != "FAILURE" || r != "FAILURE" {
+			t.Errorf("the loop hangs: a change is %s, what is read before is %s, a refresh behind another %s", k, l, r)
+		}
+		w.stop()
+		if l, r := result(look), result(refresh); l != "FAILURE" || r != "FAILURE" {
+			t.Errorf("it has stopped: what is read before a change is %s, a refresh behind another %s", l, r)
+		}
+	})
 }
 
 // Every end of an application is logged in one line.

@@ -229,15 +229,20 @@ func call[T any](ctx context.Context, r *RM, in lane, f func(reply func(T, error
 	return await(ctx, r, ch)
 }
 
-// await waits for the result of a call.
+// unanswered is the error of a call that the loop had, and whose result nobody waited for.
+type unanswered struct{ error }
+
+func (u unanswered) Unwrap() error { return u.error }
+
+// await waits for the result of a call that the loop has.
 func await[T any](ctx context.Context, r *RM, ch <-chan answer[T]) (none T, err error) {
 	select {
 	case a := <-ch:
 		return a.value, a.err
 	case <-ctx.Done():
-		return none, ctx.Err()
+		return none, unanswered{ctx.Err()}
 	case <-r.done:
-		return none, ErrStopping
+		return none, unanswered{ErrStopping}
 	}
 }
 
