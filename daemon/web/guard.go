@@ -51,11 +51,11 @@ func (s *site) guard(h http.Handler) http.Handler {
 		}
 		s.traffic.inFlight.Add(1)
 		rec := &recorder{ResponseWriter: w}
-		defer func() {
+		defer func() { // also if recovered panics, to close the connection
 			s.traffic.inFlight.Add(-1)
-			s.recovered(rec, r, recover())
 			s.traffic.byClass[min(max(rec.status/100, 0), 5)].Add(1)
 		}()
+		defer func() { s.recovered(rec, r, recover()) }()
 		secure(w.Header(), r.URL.Path)
 		r.Body = http.MaxBytesReader(rec, r.Body, maxBody)
 		h.ServeHTTP(rec, r)

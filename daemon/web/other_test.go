@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -261,6 +263,27 @@ func TestPanicEndsOneRequest(t *testing.T) {
 	}
 	if w := ask(h, "/healthz"); w.Code != http.StatusOK {
 		t.Errorf("afterwards: %d", w.Code)
+	}
+}
+
+// An answer that is cut short counts as a request of the class that it began with.
+func TestCutShortIsCounted(t *testing.T) {
+	f := demo()
+	f.nodes[0].Utilization.CPU = float32(math.NaN()) // JSON has none
+	h := New(Options{RM: f})
+	func() {
+		defer func() {
+			if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
+				t.Errorf("the connection is not closed: %v", err)
+			}
+		}()
+		ask(h, heddleBase+"/nodes")
+	}()
+	text := ask(h, "/metrics").Body.String()
+	for _, want := range []string{`heddle_http_requests_total{class="2xx"} 1`, "heddle_http_requests_in_progress 1"} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("/metrics does not have %q", want)
+		}
 	}
 }
 
