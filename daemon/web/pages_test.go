@@ -53,6 +53,11 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: a name got through as markup", path)
 		}
 	}
+	for _, path := range []string{"/cluster/nodes", "/cluster/node/node2:8041"} {
+		if body := ask(h, path).Body.String(); strings.Contains(body, "7777 MiB") || strings.Contains(body, "7.5 cores") {
+			t.Errorf("%s shows what a node measured that is gone", path)
+		}
+	}
 	f.queues = slices.Repeat(f.queues[1:], maxRows)[:maxRows]
 	f.queues = append(f.queues, rm.QueueReport{QueueInfo: rm.QueueInfo{Path: "root.one-more"}})
 	if body := ask(h, "/cluster").Body.String(); strings.Contains(body, "one-more") || !strings.Contains(body, "1 more are not shown") {
