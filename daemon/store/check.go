@@ -312,7 +312,7 @@ func (c *checker) page(id uint64, at spot) {
 	}
 	switch {
 	case b != nil:
-		c.elements(b, id, at)
+		c.elements(b, id, at, err == nil)
 	case id < c.pages && c.seen[id] == inUse: // one of two references is wrong, and the page that it led to may be anywhere
 		c.gaps = append(c.gaps, gap{page: id})
 	default:
@@ -328,8 +328,9 @@ type element struct {
 }
 
 // elements checks the structure of a page's elements: that their keys are in order, and what is below them. After an
-// error it goes on where possible, and notes only the first one.
-func (c *checker) elements(b []byte, id uint64, at spot) {
+// error it goes on where possible, and notes only the first one. If the page does not span the pages that its header
+// says, all is false: its own elements are damaged then, and no other page should be in its place.
+func (c *checker) elements(b []byte, id uint64, at spot, all bool) {
 	list, branch, err := parse(b)
 	said := false
 	wrong := func(err error) {
@@ -351,7 +352,9 @@ func (c *checker) elements(b []byte, id uint64, at spot) {
 	for i, e := range list {
 		if bytes.Compare(e.key, at.from) < 0 || at.to != nil && bytes.Compare(e.key, at.to) >= 0 { // of another page
 			wrong(fmt.Errorf("element %d is outside the key range of its parent page", i))
-			c.gaps = append(c.gaps, gap{id, spot{bucket: at.bucket}})
+			if all {
+				c.gaps = append(c.gaps, gap{id, spot{bucket: at.bucket}})
+			}
 			continue
 		}
 		below := at
@@ -449,6 +452,6 @@ func (c *checker) bucket(value []byte, id uint64, at spot) error {
 	if at.depth >= maxDepth {
 		return errors.New("buckets are nested too deeply")
 	}
-	c.elements(value[bucketHeader:], id, at)
+	c.elements(value[bucketHeader:], id, at, true)
 	return nil
 }

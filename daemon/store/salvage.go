@@ -113,7 +113,7 @@ func salvage(file *os.File, size int64) (*wreck, error) {
 		w.Older = !both || i > 0
 		c := inspect(file, h, w.take)
 		if c.listed && len(c.damage) > 0 {
-			c.orphans(w.take)
+			c.orphans(w.stored(), w.take)
 		}
 		w.Damage = slices.Concat(first, c.damage)
 		if err := h.fits(size); err != nil && len(c.damage) == 0 { // only free pages are missing
@@ -139,10 +139,16 @@ func (w *wreck) take(bucket, key, record []byte) {
 	}
 }
 
+// unsplit is the most records that the library keeps in one leaf page whatever their size, with as many pages after the
+// first as they need. A leaf page with more records has no pages after it.
+const unsplit = 4
+
 // orphans passes on the records of pages that are neither reachable nor free. Their keys tell which bucket they are of.
 // What looks like such a page may be bytes that a user chose, of a submission of several pages whose first is damaged.
-// So only records count whose pages may be missing from the tree, and a damaged leaf page hides no others.
-func (c *checker) orphans(found func(bucket, key, record []byte)) {
+// So only records count whose pages may be missing from the tree, and a damaged leaf page hides no others. In a bucket of
+// which no leaf page is met, and which has few enough records for a single one by its stored count, a damaged page is
+// taken for that.
+func (c *checker) orphans(counted counts, found func(bucket, key, record []byte)) {
 	var all []element
 	for id := uint64(2); id < c.pages; id++ {
 		if c.seen[id] != unmet {
@@ -159,7 +165,9 @@ func (c *checker) orphans(found func(bucket, key, record []byte)) {
 	// A page that is still unmet is damaged itself: had a wrong reference led to it, it would be part of another.
 	gaps := slices.DeleteFunc(c.gaps, func(g gap) bool {
 		depth, known := c.leaves[string(g.bucket)]
-		return known && g.depth == depth && g.page < c.pages && c.seen[g.page] == unmet
+		n, said := counted[string(g.bucket)]
+		leaf := known && g.depth == depth || !known && said && n <= unsplit
+		return leaf && g.page < c.pages && c.seen[g.page] == unmet
 	})
 	for _, e := range all {
 		bucket := bucketOf(e.key)
@@ -216,10 +224,7 @@ func (w *wreck) judge() error {
 		return err
 	}
 	w.apps, w.tries, w.known, w.found = map[ids.App]*storedApp{}, map[ids.Attempt]*Attempt{}, map[ids.Attempt]bool{}, found{}
-	var counted counts
-	if decode(keyCounts, w.records[string(meta)][string(keyCounts)], &counted) == nil {
-		w.counted = counted
-	}
+	w.counted = w.stored()
 	for _, bucket := range slices.Sorted(maps.Keys(w.records)) {
 		list := w.records[bucket]
 		for _, key := range slices.Sorted(maps.Keys(list)) {
@@ -247,6 +252,14 @@ func (w *wreck) judge() error {
 		w.Records[bucket] = len(list)
 	}
 	return nil
+}
+
+// stored returns how many records there should be, or nil if that cannot be read.
+func (w *wreck) stored() (n counts) {
+	if decode(keyCounts, w.records[string(meta)][string(keyCounts)], &n) != nil {
+		return nil
+	}
+	return n
 }
 
 // format checks that this program can read the file's format.

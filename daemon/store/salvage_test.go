@@ -121,10 +121,36 @@ func TestEveryPage(t *testing.T) {
 
 // A page of a submission that looks like a page of records is not taken for one if the page before it is lost.
 func TestForgedPages(t *testing.T) {
-	path, content := realistic(t)
-	if order.Uint32(content[pageHeader+8:]) != 4096 {
-		t.Skip("pages of this machine are not 4096 bytes long")
+	for name, store := range map[string]func(testing.TB) (string, []byte){
+		"of many pages of submissions": realistic, "of the only page of submissions": twoLarge,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, content := store(t)
+			if order.Uint32(content[pageHeader+8:]) != 4096 {
+				t.Skip("pages of this machine are not 4096 bytes long")
+			}
+			wantNoForged(t, path, content)
+		})
 	}
+}
+
+// twoLarge returns a closed store of two applications whose submissions take several pages.
+func twoLarge(t testing.TB) (path string, content []byte) {
+	path = place(t)
+	s, _ := mustOpen(t, path)
+	for n := range int32(2) {
+		must(t, commitNow(s, PutApp(App{ID: app(n), User: "ann", Context: make([]byte, 20<<10)})))
+	}
+	must(t, s.Close())
+	content, err := os.ReadFile(path)
+	must(t, err)
+	return path, content
+}
+
+// wantNoForged checks that the second page of a leaf page of submissions is not taken for one of records if the first is
+// lost.
+func wantNoForged(t *testing.T, path string, content []byte) {
+	t.Helper()
 	var lost uint64
 	var stolen []byte
 	for _, id := range pagesOf(t, content, flagLeaf) {
@@ -144,15 +170,57 @@ func TestForgedPages(t *testing.T) {
 	broken := slices.Clone(content)
 	clear(broken[lost*4096 : (lost+1)*4096])
 	copy(broken[(lost+1)*4096:], leafOf(lost+1, forged))
+	wantNone(t, path, broken, forged)
+}
+
+// wantNone checks that none of the given records is found in a damaged file, and returns what is read of it.
+func wantNone(t *testing.T, path string, broken []byte, records map[string][]byte) *wreck {
+	t.Helper()
 	must(t, os.WriteFile(path, broken, fileMode))
 	w, err := readWreck(path)
 	must(t, err)
-	for key := range forged {
+	for key := range records {
 		for bucket, list := range w.records {
 			if _, there := list[key]; there {
 				t.Errorf("%s of a user's bytes is taken for a record of %s", key, bucket)
 			}
 		}
+	}
+	return w
+}
+
+// A page of a submission that looks like a page of records is not taken for one if the last element of its leaf page
+// says that it is before it.
+func TestForgedLastPage(t *testing.T) {
+	path, content := realistic(t)
+	if order.Uint32(content[pageHeader+8:]) != 4096 {
+		t.Skip("pages of this machine are not 4096 bytes long")
+	}
+	ann := app(1) // a piece too many of its submission would cost her the application
+	key := []byte(string(submissionPrefix(ann)) + "0000/0001")
+	forged := map[string][]byte{string(key): seal(key, []byte("bob's"))}
+	tried := 0
+	for _, id := range pagesOf(t, content, flagLeaf) {
+		n, last := int(order.Uint16(content[id*4096+10:])), id+uint64(order.Uint32(content[id*4096+12:]))
+		list := elementsOf(t, content, id)
+		if last == id || !bytes.Equal(bucketOf(list[0].key), submissions) || bytes.HasPrefix(list[n-1].key, submissionPrefix(ann)) {
+			continue
+		}
+		for bit := range 16 {
+			broken := slices.Clone(content)
+			pos := broken[int(id)*4096+pageHeader+(n-1)*leafElement+4:]
+			order.PutUint32(pos, order.Uint32(pos)^1<<bit)
+			if extent(broken[id*4096:][:4096]) <= (last-id)*4096 {
+				tried++
+				copy(broken[last*4096:], leafOf(last, forged))
+				if w := wantNone(t, path, broken, forged); w.apps[ann] == nil {
+					t.Errorf("page %d, bit %d: %s is lost", id, bit, ann)
+				}
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("no element can be moved to an earlier page")
 	}
 }
 
@@ -207,7 +275,7 @@ func TestWrongReferences(t *testing.T) {
 				broken := slices.Clone(content)
 				order.PutUint64(broken[at:], child^bit)
 				w := &wreck{records: map[string]map[string][]byte{}}
-				inspect(bytes.NewReader(broken), h, w.take).orphans(w.take)
+				inspect(bytes.NewReader(broken), h, w.take).orphans(w.stored(), w.take)
 				for _, e := range elementsOf(t, content, child) {
 					if w.records[string(bucketOf(e.key))][string(e.key)] == nil {
 						t.Errorf("page %d instead of %d: %s is lost", child^bit, child, e.key)
