@@ -239,6 +239,9 @@ func (w *wreck) judge() error {
 					id = k.app
 				}
 				w.lose(bucket, key, id, "%v", err)
+				if err := w.remark(bucket, key); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -252,6 +255,17 @@ func (w *wreck) judge() error {
 		w.Records[bucket] = len(list)
 	}
 	return nil
+}
+
+// remark makes a record in place of one that cannot be read if it is the mark of a copy: as at a start, it is taken for
+// that, since the numbers given out after the copy was made are not known.
+func (w *wreck) remark(bucket, key string) error {
+	if bucket != string(meta) || key != string(keyCopied) {
+		return nil
+	}
+	record, err := encode(keyCopied, true)
+	w.records[bucket][key] = record
+	return err
 }
 
 // stored returns how many records there should be, or nil if that cannot be read.

@@ -371,6 +371,23 @@ func TestLostEpoch(t *testing.T) {
 	}
 }
 
+// A copy whose mark cannot be read is still a copy after it was repaired.
+func TestLostMark(t *testing.T) {
+	path, content := realistic(t)
+	must(t, mark(path))
+	edit(t, path, func(tx *bbolt.Tx) error { return tx.Bucket(meta).Put(keyCopied, []byte("00000000 true")) })
+	r, err := Repair(path)
+	must(t, err)
+	if len(r.Lost) != 1 || r.Lost[0].Bucket != string(meta) || r.Lost[0].Key != string(keyCopied) || r.Kept == "" {
+		t.Errorf("of the mark is said: %+v; kept is %q", r.Lost, r.Kept)
+	}
+	s, state := mustOpen(t, path)
+	if before := stateOf(t, content).Epoch; !state.Copied || state.Epoch <= before+epochJump {
+		t.Errorf("opened as a copy: %v, with epoch %d after %d", state.Copied, state.Epoch, before)
+	}
+	must(t, s.Close())
+}
+
 // Repairing a store as root leaves nothing that its owner cannot open, and nothing if there is no store.
 func TestRepairLeavesLocks(t *testing.T) {
 	path, _ := realistic(t)
