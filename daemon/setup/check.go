@@ -60,6 +60,6 @@ func (s *source) check() error {
 	if s.hadoop.Daemon.NoScheduler != nil && s.file.Profile == "" {
 		return nil // the error is in Hadoop's files
 	}
-	_, _, err := s.scheduler()
+	_, _, err := s.scheduler(newGroups(nil))
 	return err
 }

@@ -55,7 +55,7 @@ func (s *source) configured() (name, why string, err error) {
 }
 
 // scheduler builds the scheduler; why tells people which one it is.
-func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
+func (s *source) scheduler(members *groups) (sch *rm.Scheduler, why []string, err error) {
 	name, changes, reason, err := s.choice()
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +75,6 @@ func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 	if file := s.lacks(p.Queues); file != "" {
 		why = append(why, fmt.Sprintf("no %s: one queue, root.default", file))
 	}
-	groups := newGroups(s.hadoop.Daemon.GroupOverrides)
 	var build func([]string) (*rm.Scheduler, error)
 	build = func(created []string) (*rm.Scheduler, error) {
 		t, err := s.tree(p.Queues, created)
@@ -90,7 +89,7 @@ func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 		serve(t.queues, p.Queues, built)
 		return &rm.Scheduler{
 			Set: built.Set, Type: t.kind, Profile: p.Name, Order: lanes(built, func(order string) string { return order }), Off: off, Queues: t.queues, Minimum: built.Minimum, Maximum: built.Maximum,
-			Place: placer(t, groups.of), Rebuild: build, Groups: groups.of, ForgetGroups: groups.forget, UserName: built.User,
+			Place: placer(t, members.of), Rebuild: build, Groups: members.of, ForgetGroups: members.forget, UserName: built.User,
 		}, nil
 	}
 	sch, err = build(nil)

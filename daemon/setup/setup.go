@@ -77,7 +77,8 @@ func Load(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	var why []string
-	if d.Scheduler, why, err = s.scheduler(); err != nil {
+	members := newGroups(s.hadoop.Daemon.GroupOverrides) // what it knows outlives a refresh
+	if d.Scheduler, why, err = s.scheduler(members); err != nil {
 		return nil, err
 	}
 	d.Facts = s.facts()
@@ -95,7 +96,7 @@ func Load(o Options) (*Daemon, error) {
 		if err != nil {
 			return nil, err
 		}
-		sch, _, err := again.scheduler()
+		sch, _, err := again.scheduler(members)
 		return sch, err
 	}
 	return d, nil

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -375,6 +376,38 @@ func TestRefresh(t *testing.T) {
 	write(t, filepath.Join(dir, FileName), "profile: heddle")
 	if s, err := d.Refresh(); err != nil || s.Profile != "heddle" {
 		t.Errorf("another profile in %s: %+v, %v", FileName, s, err)
+	}
+}
+
+// Users are in the groups they were in, also if the directory does not answer after a refresh. What the configuration says
+// of groups is read only at the start.
+func TestRefreshKeepsGroups(t *testing.T) {
+	const overrides = "hadoop.user.group.static.mapping.overrides="
+	dir, bin := folder(t, "capacity", map[string]string{"core-site.xml": props(overrides + "ann=staff")}), t.TempDir()
+	t.Setenv("PATH", bin)
+	id := func(script string) {
+		if err := os.WriteFile(filepath.Join(bin, "id"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id("echo ops")
+	d := load(t, Options{ConfDir: dir})
+	if got, err := d.Scheduler.Groups("bob"); !slices.Equal(got, []string{"ops"}) || err != nil {
+		t.Fatalf("bob is in %v, %v", got, err)
+	}
+	id("kill -9 $$")
+	write(t, filepath.Join(dir, "core-site.xml"), props(overrides+"ann=guests"))
+	s, err := d.Refresh()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for user, want := range map[string]string{"ann": "staff", "bob": "ops"} {
+		if got, err := s.Groups(user); !slices.Equal(got, []string{want}) || err != nil {
+			t.Errorf("%s is in %v, %v after a refresh, want %s", user, got, err, want)
+		}
+	}
+	if got, err := s.Groups("eve"); len(got) > 0 || !errors.Is(err, daemon.ErrNoGroups) {
+		t.Errorf("eve, of whom nothing is known, is in %v, %v", got, err)
 	}
 }
 
