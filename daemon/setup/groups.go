@@ -17,9 +17,10 @@ import (
 const (
 	groupTime = 5 * time.Minute  // after which a user's groups are looked up again, as in Hadoop
 	emptyTime = 30 * time.Second // the same for a user who had none, and after a lookup that failed
-	askTime   = 10 * time.Second // limit for the directory, and for the wait for a slot; only the caller waits
+	failTime  = 5 * time.Second  // the same after a lookup that failed, if no groups were known before
+	askTime   = 10 * time.Second // limit for the directory, and for the wait for a slot
 	maxGroups = 10_000           // users whose groups are remembered
-	maxAsking = 8                // concurrent lookups
+	maxAsking = 8                // concurrent lookups, of as many users
 )
 
 // groups knows users' groups: first those of the configuration, then those of this machine.
@@ -27,51 +28,79 @@ type groups struct {
 	fixed map[string][]string
 
 	mu     sync.Mutex
-	known  map[string]membership
+	known  map[string]*membership
 	asking chan struct{} // slots for lookups on this machine, which may take a while
 	look   func(string) ([]string, error)
 	now    func() time.Time
 }
 
+// A membership is what is known of a user's groups.
 type membership struct {
 	groups []string
-	until  time.Time
+	err    error         // why they are not known
+	until  time.Time     // then they are looked up again; zero before the first lookup has ended
+	asked  chan struct{} // closed when the lookup that is under way ends; nil if none is
 }
 
 func newGroups(fixed map[string][]string) *groups {
-	return &groups{fixed: fixed, known: map[string]membership{}, asking: make(chan struct{}, maxAsking), look: machineGroups, now: time.Now}
+	return &groups{fixed: fixed, known: map[string]*membership{}, asking: make(chan struct{}, maxAsking), look: machineGroups, now: time.Now}
 }
 
-// of returns a user's groups, the primary one first. If a lookup fails, the user is still in the groups known before. If
-// none are known, the error is a [daemon.ErrNoGroups], and nothing is remembered.
+// of returns a user's groups, the primary one first. One caller at a time looks a user up. Meanwhile the others get the
+// groups known before, and if there are none, wait for the result. If the lookup fails, the user is still in the groups
+// known before; if there are none, the error is a [daemon.ErrNoGroups], also for those who ask within failTime.
 func (g *groups) of(name string) ([]string, error) {
 	if own, ok := g.fixed[name]; ok {
 		return own, nil
 	}
 	g.mu.Lock()
-	known := g.known // what is found now does not outlive a call of forget
-	m, ok := known[name]
-	g.mu.Unlock()
-	if ok && g.now().Before(m.until) {
-		return m.groups, nil
+	defer g.mu.Unlock()
+	m := g.membership(name) // what is found now does not outlive a call of forget
+	switch asked := m.asked; {
+	case g.now().Before(m.until):
+	case asked == nil:
+		g.renew(m, name)
+	case len(m.groups) == 0:
+		g.mu.Unlock()
+		<-asked
+		g.mu.Lock()
 	}
+	return m.groups, m.err
+}
+
+// membership returns what is known of a user; g.mu is held.
+func (g *groups) membership(name string) *membership {
+	m := g.known[name]
+	if m == nil {
+		if len(g.known) >= maxGroups {
+			clear(g.known)
+		}
+		m = &membership{}
+		g.known[name] = m
+	}
+	return m
+}
+
+// renew looks a user up; g.mu is held before and after that.
+func (g *groups) renew(m *membership, name string) {
+	m.asked = make(chan struct{})
+	g.mu.Unlock()
 	found, err := g.ask(name)
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err != nil {
-		if found = known[name].groups; len(found) == 0 {
-			return nil, fmt.Errorf("%w: those of user %s: %w; try again", daemon.ErrNoGroups, name, err)
-		}
-	}
 	keep := groupTime
-	if err != nil || len(found) == 0 {
+	switch {
+	case err == nil:
+		if m.groups, m.err = found, nil; len(found) == 0 {
+			keep = emptyTime
+		}
+	case len(m.groups) > 0:
 		keep = emptyTime
+	default:
+		m.err, keep = fmt.Errorf("%w: those of user %s: %w; try again", daemon.ErrNoGroups, name, err), failTime
 	}
-	if len(known) >= maxGroups {
-		clear(known)
-	}
-	known[name] = membership{found, g.now().Add(keep)}
-	return found, nil
+	m.until = g.now().Add(keep)
+	close(m.asked)
+	m.asked = nil
 }
 
 // ask looks a user up on this machine once there is a slot.
@@ -91,7 +120,7 @@ func (g *groups) ask(name string) ([]string, error) {
 func (g *groups) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.known = map[string]membership{}
+	g.known = map[string]*membership{}
 }
 
 // machineGroups asks this machine: the program id, which also knows users of a directory such as LDAP, or where there is

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -317,8 +318,8 @@ func TestGroupsAreRemembered(t *testing.T) {
 	}
 }
 
-// A user without groups is looked up again soon, at once if the lookup failed, and after what was found is forgotten. That
-// a lookup failed does not mean that there are none.
+// A user without groups is looked up again soon, sooner if the lookup failed, and after what was found is forgotten. That
+// a lookup failed does not mean that there are none, and is remembered as a failure.
 func TestNoGroupsAreForgotten(t *testing.T) {
 	g, asked, now := newGroups(nil), 0, time.Unix(0, 0)
 	var fails error
@@ -333,7 +334,10 @@ func TestNoGroupsAreForgotten(t *testing.T) {
 	ask(1)
 	now, fails = now.Add(emptyTime), errors.New("the directory does not answer")
 	ask(2)
+	ask(2)
+	now = now.Add(failTime)
 	ask(3)
+	now = now.Add(failTime)
 	g.look = func(string) ([]string, error) { g.forget(); return []string{"old"}, nil }
 	if got, err := g.of("bob"); !slices.Equal(got, []string{"old"}) || len(g.known) > 0 || err != nil {
 		t.Errorf("bob is in %v, %v, and %v is remembered", got, err, g.known)
@@ -416,6 +420,75 @@ func TestSlowDirectory(t *testing.T) {
 		if got, err := g.of("0"); !slices.Equal(got, []string{"ops"}) || err != nil {
 			t.Errorf("%v, %v", got, err)
 		}
+	})
+}
+
+// The lookups of one user take one slot: if they hang, others are looked up nevertheless. All who ask meanwhile get the
+// same result, and so does who asks right after a failure, but nobody who asks after what was found is forgotten.
+func TestSlowForOneUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, asked := newGroups(nil), atomic.Int32{}
+		g.look = func(name string) ([]string, error) {
+			if name == "bob" {
+				asked.Add(1)
+				time.Sleep(askTime)
+				return nil, errSlow
+			}
+			return []string{"ops"}, nil
+		}
+		var calls sync.WaitGroup
+		ask := func(after time.Duration, times int32) {
+			t.Helper()
+			began := time.Now()
+			if got, err := g.of("bob"); got != nil || !errors.Is(err, daemon.ErrNoGroups) || time.Since(began) != after || asked.Load() != times {
+				t.Errorf("%v, %v after %v and %d lookups, want %v, %d", got, err, time.Since(began), asked.Load(), after, times)
+			}
+		}
+		for range maxAsking {
+			calls.Go(func() { ask(askTime, 1) })
+		}
+		synctest.Wait()
+		began := time.Now()
+		if got, err := g.of("ann"); !slices.Equal(got, []string{"ops"}) || err != nil || time.Since(began) != 0 {
+			t.Errorf("ann is in %v, %v after %v", got, err, time.Since(began))
+		}
+		calls.Wait()
+		ask(0, 1)
+		time.Sleep(failTime)
+		calls.Go(func() { ask(askTime, 3) })
+		synctest.Wait()
+		g.forget()
+		ask(askTime, 3)
+		calls.Wait()
+	})
+}
+
+// While one caller looks a user up again, others get the groups known before.
+func TestGroupsKnownMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, asked := newGroups(nil), atomic.Int32{}
+		g.look = func(string) ([]string, error) {
+			defer time.Sleep(time.Second)
+			if asked.Add(1) == 1 {
+				return []string{"staff"}, nil
+			}
+			return []string{"ops"}, nil
+		}
+		ask := func(want string, after time.Duration) {
+			t.Helper()
+			began := time.Now()
+			if got, err := g.of("bob"); err != nil || !slices.Equal(got, []string{want}) || time.Since(began) != after {
+				t.Errorf("bob is in %v, %v after %v, want %s, %v", got, err, time.Since(began), want, after)
+			}
+		}
+		ask("staff", time.Second)
+		time.Sleep(groupTime)
+		var first sync.WaitGroup
+		first.Go(func() { ask("ops", time.Second) })
+		synctest.Wait()
+		ask("staff", 0)
+		first.Wait()
+		ask("ops", 0)
 	})
 }
 
