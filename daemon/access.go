@@ -24,18 +24,19 @@ func (x *Access) Administers(ctx context.Context, name string) (bool, error) {
 	if name == x.Owner && name != "" {
 		return true, nil
 	}
-	return x.admits(ctx, x.Admins, name)
+	return x.Admits(ctx, x.Admins, name)
 }
 
-// Sees reports whether a user may view an application; "" is an unknown user. A user whose groups are not known may view
-// what does not depend on them: [Reading.Unsure] says so.
+// Sees reports whether a user may view an application; "" is an unknown user. It looks up groups only if they matter. If they
+// are not known, [Reading.Unsure] says so, and whoever may only be a member may not view the application.
 func (x *Access) Sees(ctx context.Context, name string, a *rm.AppReport) bool {
-	if !x.ACLs || name == a.User && name != "" {
+	names := func(acl rm.ACL) bool { return acl.Admits(name, nil) }
+	if !x.ACLs || name == a.User && name != "" || slices.ContainsFunc(a.Viewers, names) {
 		return true
 	}
 	may := func(yes bool, _ error) bool { return yes }
 	return may(x.Administers(ctx, name)) ||
-		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return may(x.admits(ctx, acl, name)) })
+		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return may(x.Admits(ctx, acl, name)) })
 }
 
 // GroupsOf returns the groups of a user. A [Reading] that ctx belongs to has no turn while they are looked up, which may take
@@ -52,27 +53,32 @@ func (x *Access) GroupsOf(ctx context.Context, name string) ([]string, error) {
 		had := r.has
 		r.Pause()
 		found, err := x.Groups(name)
-		r.member, r.groups, r.unsure = name, append([]string{}, found...), err
+		r.member, r.groups, r.failed = name, append([]string{}, found...), err
 		if had {
 			_ = r.Turn(ctx) // it fails if ctx has ended; then so does what the turn is for
 		}
 	}
-	return r.groups, r.unsure
+	return r.groups, r.failed
 }
 
-// Prepare looks up the groups of a user who is about to view applications, unless the name alone decides. Lists do so before
-// they begin: of the seats at a [budget.Desk] there are few, and a list would keep its seat while the groups are looked up.
+// Prepare looks up the groups of a user who asks for a list, unless the name makes the user an administrator. Lists that show
+// some of it only to some call it before they take a seat at a [budget.Desk]: there are few seats, and which access lists
+// matter is known only later. Other answers need only [Access.Sees] or [Access.Admits].
 func (x *Access) Prepare(ctx context.Context, name string) {
 	if x.ACLs && ReadingOf(ctx) != nil && name != x.Owner && !x.Admins.Admits(name, nil) {
 		_, _ = x.GroupsOf(ctx, name) // an error is kept for those who need the groups
 	}
 }
 
-// admits reports whether a list admits a user. It looks up groups only if they matter.
-func (x *Access) admits(ctx context.Context, acl rm.ACL, name string) (bool, error) {
+// Admits reports whether an access list admits a user. It looks up groups only if they matter. The error says that they are
+// not known, and then [Reading.Unsure] has it too.
+func (x *Access) Admits(ctx context.Context, acl rm.ACL, name string) (bool, error) {
 	if acl.Admits(name, nil) || !acl.NamesGroups() {
 		return acl.Admits(name, nil), nil
 	}
 	groups, err := x.GroupsOf(ctx, name)
+	if r := ReadingOf(ctx); r != nil && err != nil {
+		r.unsure = err
+	}
 	return acl.Admits(name, groups), err
 }

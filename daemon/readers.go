@@ -256,7 +256,8 @@ type Reading struct {
 	since  time.Time
 	member string   // a user who asks
 	groups []string // the user's groups; nil if they were not looked up
-	unsure error    // they were, and are not known
+	failed error    // they were, and are not known
+	unsure error    // the same, and an access list needed them
 }
 
 // readingKey is the context key of a [Reading].
@@ -336,8 +337,8 @@ func (r *Reading) Pause() {
 	r.of.next(r.caller, took)
 }
 
-// Unsure returns the error of looking up the groups of the user who asks, if that failed: what the user may not view may
-// depend on it.
+// Unsure returns the error of looking up the groups of the user who asks, if that failed and an access list needed them:
+// whether the user may view something may depend on it.
 func (r *Reading) Unsure() error {
 	if r == nil {
 		return nil

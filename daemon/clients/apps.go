@@ -29,7 +29,9 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 	if req.Limit != nil && req.GetLimit() <= 0 || own && len(req.GetUsers()) > 0 && !slices.Contains(req.GetUsers(), who.User) {
 		return m, nil
 	}
-	s.o.Prepare(ctx, who.User)
+	if !own { // nobody needs a group for that
+		s.o.Prepare(ctx, who.User)
+	}
 	filter, err := s.filter(ctx, req)
 	if err != nil {
 		return nil, err
@@ -95,7 +97,6 @@ func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) 
 
 // visible returns an error if the caller may not view an application.
 func (s *service) visible(ctx context.Context, who daemon.Actor, id ids.App) error {
-	s.o.Prepare(ctx, who.User)
 	a, err := s.rm.App(ctx, id)
 	if err != nil {
 		return err
@@ -111,6 +112,7 @@ func (s *service) visible(ctx context.Context, who daemon.Actor, id ids.App) err
 
 func (s *service) getApplicationAttempts(ctx context.Context, who daemon.Actor, req *wire.GetApplicationAttemptsRequest) (*wire.GetApplicationAttemptsResponse, error) {
 	id := conv.App(req.GetApplicationId())
+	s.o.Prepare(ctx, who.User)
 	if err := s.visible(ctx, who, id); err != nil {
 		return nil, err
 	}
@@ -139,6 +141,7 @@ func (s *service) getApplicationAttemptReport(ctx context.Context, who daemon.Ac
 
 func (s *service) getContainers(ctx context.Context, who daemon.Actor, req *wire.GetContainersRequest) (*wire.GetContainersResponse, error) {
 	id := conv.Attempt(req.GetApplicationAttemptId())
+	s.o.Prepare(ctx, who.User)
 	if err := s.visible(ctx, who, id.App); err != nil {
 		return nil, err
 	}

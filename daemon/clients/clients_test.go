@@ -233,6 +233,37 @@ func TestHidden(t *testing.T) {
 	}
 }
 
+// Groups that nobody needs to know are not looked up, and it does not matter if that fails.
+func TestGroupsNotNeeded(t *testing.T) {
+	f, asked := stock(), 0
+	a := launched()
+	a.User, a.State, a.Viewers = "ann", rm.AppRunning, []rm.ACL{"vic"}
+	f.apps = with(a).apps
+	f.queues[1].SubmitACL, f.queues[2].AdminACL = "ann", "carl"
+	o := Options{Readers: daemon.NewReaders(1), Access: daemon.Access{ACLs: true, Admins: "root", Groups: func(string) ([]string, error) {
+		asked++
+		return nil, daemon.ErrNoGroups
+	}}}
+	c, _ := dial(t, f, o, "ann")
+	own := &wire.GetApplicationsRequest{Scope: wire.ApplicationsRequestScope_OWN.Enum()}
+	if err := c.Call(t.Context(), "getApplications", own, &wire.GetApplicationsResponse{}); err != nil {
+		t.Error(err)
+	}
+	report := &wire.GetApplicationAttemptReportRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)}
+	if err := c.Call(t.Context(), "getApplicationAttemptReport", report, &wire.GetApplicationAttemptReportResponse{}); err != nil || asked > 0 {
+		t.Errorf("%v after %d lookups", err, asked)
+	}
+	acls := &wire.GetQueueUserAclsInfoResponse{}
+	if err := c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, acls); err != nil || len(acls.GetQueueUserAcls()[1].GetUserAcls()) != 1 {
+		t.Errorf("%v, %v", acls, err)
+	}
+	c, _ = dial(t, f, o, "eve")
+	attempts := &wire.GetApplicationAttemptsRequest{ApplicationId: conv.WireApp(anApp)}
+	wantClass(t, c.Call(t.Context(), "getApplicationAttempts", attempts, &wire.GetApplicationAttemptsResponse{}), rpc.ClassYarn, "User eve does not have privilege")
+	f.queues[2].AdminACL = "carl ops"
+	wantClass(t, c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, acls), classRetry, "groups cannot be looked up")
+}
+
 func TestProxyUsers(t *testing.T) {
 	o := Options{
 		ProxyUsers: map[string]daemon.ProxyUser{

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -162,17 +163,22 @@ func whole(a heddle.Resource) heddle.Resource {
 
 func float[F ~float64](f F) *float32 { return new(float32(f)) }
 
-// getQueueUserAcls says what the caller may do in each queue. A right in a queue holds in the queues below it too.
+// getQueueUserAcls says what the caller may do in each queue. A right in a queue holds in the queues below it too. It fails
+// if a right depends on groups that are not known.
 func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {
-	all, groups := !s.o.ACLs, []string(nil)
-	if !all { // groups are looked up before a seat is taken: see Prepare
+	all := !s.o.ACLs
+	if !all {
 		var err error
-		if all, err = s.o.Administers(ctx, who.User); err == nil && !all {
-			groups, err = s.o.GroupsOf(ctx, who.User)
-		}
-		if err != nil {
+		if all, err = s.o.Administers(ctx, who.User); err != nil {
 			return nil, err
 		}
+		s.o.Prepare(ctx, who.User)
+	}
+	var unsure error
+	in := func(list string) bool {
+		may, err := s.o.Admits(ctx, rm.ACL(list), who.User)
+		unsure = cmp.Or(unsure, err)
+		return may
 	}
 	queues, err := s.rm.Queues(ctx)
 	if err != nil {
@@ -187,8 +193,8 @@ func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wir
 		if p := int(q.Parent); p >= 0 && p < i {
 			r.submit, r.administer = r.submit || have[p].submit, r.administer || have[p].administer
 		}
-		r.administer = r.administer || rm.ACL(q.AdminACL).Admits(who.User, groups)
-		r.submit = r.submit || r.administer || rm.ACL(q.SubmitACL).Admits(who.User, groups)
+		r.administer = r.administer || in(q.AdminACL)
+		r.submit = r.submit || r.administer || in(q.SubmitACL)
 		have[i] = r
 		info := &wire.QueueUserACLInfo{QueueName: &q.Path}
 		if r.submit {
@@ -198,6 +204,9 @@ func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wir
 			info.UserAcls = append(info.UserAcls, wire.QueueACL_QACL_ADMINISTER_QUEUE)
 		}
 		m.QueueUserAcls = append(m.QueueUserAcls, info)
+	}
+	if unsure != nil {
+		return nil, unsure
 	}
 	return m, nil
 }

@@ -12,15 +12,22 @@ import (
 )
 
 // sight returns the function that reports whether the caller may view an application. It is nil if everybody may view
-// everything. The caller's name is trusted, as over RPC: see [Options.Local]. Lists call it before they ask for anything
-// else, because it may look up the caller's groups.
+// everything. The caller's name is trusted, as over RPC: see [Options.Local]. The function may look up the caller's groups:
+// lists are [site.prepared].
 func (s *site) sight(r *http.Request) func(*rm.AppReport) bool {
 	if !s.Access.ACLs {
 		return nil
 	}
 	user := named(r)
-	s.Access.Prepare(r.Context(), user)
 	return func(a *rm.AppReport) bool { return s.Access.Sees(r.Context(), user, a) }
+}
+
+// prepared looks up the caller's groups for a list before it takes a seat at the desk.
+func (s *site) prepared(f answerFunc) answerFunc {
+	return func(r *http.Request) (rest.Answer, error) {
+		s.Access.Prepare(r.Context(), named(r))
+		return f(r)
+	}
 }
 
 // hides reports whether the caller may not view an application.

@@ -99,6 +99,33 @@ func TestGroupsUnknown(t *testing.T) {
 	}
 }
 
+// Groups that nobody needs to know are not looked up, and it does not matter if that fails.
+func TestGroupsNotNeeded(t *testing.T) {
+	for _, viewers := range []rm.ACL{"vic", "vic watch"} {
+		f, asked := demo(), 0
+		for i := range f.apps {
+			f.apps[i].Viewers = []rm.ACL{viewers}
+		}
+		h := New(Options{RM: f, Local: true, Readers: daemon.NewReaders(1), Access: daemon.Access{
+			ACLs: true, Admins: "root", Groups: func(string) ([]string, error) { asked++; return nil, daemon.ErrNoGroups },
+		}})
+		for _, path := range []string{restBase + ofApp, restBase + ofAttempt, restBase + ofCont, heddleBase + ofApp, heddleBase + ofApp + "/why", "/cluster/app/" + proxied} {
+			if w := as(h, "ann", path); w.Code != http.StatusOK || asked > 0 {
+				t.Errorf("%q: %s as its owner: %d %s after %d lookups", viewers, path, w.Code, w.Body, asked)
+			}
+		}
+		want := http.StatusForbidden
+		if viewers.NamesGroups() {
+			want = http.StatusServiceUnavailable
+		}
+		for _, path := range []string{restBase + ofApp + "/appattempts", restBase + ofAttempt, heddleBase + ofApp + "/why"} {
+			if w := as(h, "eve", path); w.Code != want {
+				t.Errorf("%q: %s as eve: %d %s, want %d", viewers, path, w.Code, w.Body, want)
+			}
+		}
+	}
+}
+
 // Others see of an application what a stock ResourceManager shows them: nothing of its times, its master, and what it
 // holds and asks for.
 func TestStockMask(t *testing.T) {
