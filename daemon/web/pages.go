@@ -358,6 +358,8 @@ func (p *pages) toApp(w http.ResponseWriter, r *http.Request, app ids.App, err e
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 	defer cancel()
+	ctx, reading := p.s.Readers.Begin(ctx, addressOf(r).String())
+	defer reading.End(0)
 	r = r.WithContext(ctx)
 	if err := p.s.visible(r, app); err != nil {
 		p.refuse(w, r, err)
