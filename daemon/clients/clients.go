@@ -2,7 +2,8 @@
 // and ResourceManagerAdministrationProtocol. It turns their messages into calls of the daemon, and the daemon's reports
 // into messages with the fields that Java readers rely on.
 //
-// The package keeps no state, and decides only who may act for others. It knows neither the scheduler nor the store.
+// The package decides who may act for others, and who may renew and cancel clients' tokens. All it keeps is the key of
+// these tokens and how many it has issued. It knows neither the scheduler nor the store.
 package clients
 
 import (
