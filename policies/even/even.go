@@ -34,10 +34,11 @@ type Place struct {
 	looked  heddle.Time // when patience was last checked
 	large   []large     // one per size asked for since nodes last changed
 	waited  map[group]int
+	judges  [heddle.NumKinds]bool // kinds whose nodes it has judged
 }
 
-// group is an application's containers of a kind. Once they have waited for long enough, other nodes are taken to have
-// no room for them: as many as a node then held may run on each.
+// group is an application's containers of a kind. Once one of them has been taken after a long enough wait, other nodes
+// are taken to have no room for them: each may have as many as the node that took it.
 type group struct {
 	app  heddle.AppID
 	kind heddle.Kind
@@ -64,32 +65,47 @@ func New(a policy.Args) (policy.Place, error) {
 // Judge implements [policy.Place]. An application that has reserved the node takes it.
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a, kind := k.App(), k.Kind()
-	of := group{a.ID(), kind}
 	all := a.Running(kind)
-	if all == 0 && !v.Explaining() {
-		delete(p.waited, of)
-	}
-	if all == 0 || n.Running(kind) == 0 || n.BookedFor(k) {
-		return policy.Yes
-	}
-	here, most := 0, max(all/max(1, p.largeEnough(v, k.Size())), p.waited[of])
-	n.Each(func(x *policy.Container) bool {
-		if x.App() == a && x.Kind() == kind {
-			here++
+	if !v.Explaining() {
+		p.judges[kind] = true
+		if all == 0 {
+			delete(p.waited, group{a.ID(), kind})
 		}
-		return true
-	})
-	if here <= most {
+	}
+	if all == 0 || n.Running(kind) == 0 || n.BookedFor(k) || here(a, kind, n) <= p.most(v, k, all) {
 		return policy.Yes
 	}
 	if v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
-		if !v.Explaining() {
-			p.waited[of] = here
-		}
 		return policy.Yes
 	}
 	p.refused = p.refused || !v.Explaining()
 	return policy.No(heddle.NotPicked)
+}
+
+// here returns how many of an application's containers of a kind are on a node.
+func here(a *policy.App, kind heddle.Kind, n *policy.Node) (count int) {
+	n.Each(func(x *policy.Container) bool {
+		if x.App() == a && x.Kind() == kind {
+			count++
+		}
+		return true
+	})
+	return count
+}
+
+// most returns how many of an application's containers of an ask's kind a node may hold and still take another one at
+// once; all is how many of them run.
+func (p *Place) most(v policy.View, k *policy.Ask, all int) int {
+	return max(all/max(1, p.largeEnough(v, k.Size())), p.waited[group{k.App().ID(), k.Kind()}])
+}
+
+// taken records a node that took a container although it held more of them than the average: the application has waited
+// for it, or had reserved it.
+func (p *Place) taken(v policy.View, x *policy.Container) {
+	a, kind := x.App(), x.Kind()
+	if before := here(a, kind, x.Node()) - 1; before > p.most(v, x.Ask(), a.Running(kind)-1) {
+		p.waited[group{a.ID(), kind}] = before
+	}
 }
 
 // sizes is the number of sizes for which [Place] caches how many nodes are large enough.
@@ -113,12 +129,18 @@ func (p *Place) largeEnough(v policy.View, size heddle.Resource) (nodes int) {
 }
 
 // Hears implements [policy.Listener].
-func (*Place) Hears() policy.News { return policy.NodesChanged | policy.AppDone }
+func (*Place) Hears() policy.News { return policy.NodesChanged | policy.Granted | policy.AppDone }
 
 // Hear implements [policy.Listener].
-func (p *Place) Hear(_ policy.View, e policy.Effect) {
-	if e.App == nil {
+func (p *Place) Hear(v policy.View, e policy.Effect) {
+	switch {
+	case e.App == nil:
 		p.large = p.large[:0]
+		return
+	case e.What == policy.Granted:
+		if p.judges[e.Container.Kind()] {
+			p.taken(v, e.Container)
+		}
 		return
 	}
 	for kind := range heddle.Kind(heddle.NumKinds) {
