@@ -193,8 +193,11 @@ func (l *Lag) known(R int) float64 {
 	return l.of[R]
 }
 
-// unknown reports whether it is unknown what a job had done when its containers were found running.
-func unknown(a *policy.App) bool { return a.Facts().Maps == 0 && a.Found(heddle.AM) > 0 }
+// unknown reports whether it is unknown what a job had done when its containers were found running. It stays unknown
+// when the master among them fails and another one is started: then only what ended well says that they were found.
+func unknown(a *policy.App) bool {
+	return a.Facts().Maps == 0 && a.Found(heddle.AM)+a.Found(heddle.Map)+a.Found(heddle.Reduce) > 0
+}
 
 // progress counts a job's tasks. What its facts do not say is derived from what it has asked for so far. If it is unknown
 // what the job had done when its containers were found, what is left of it counts as a job: reduces that ran by then are
