@@ -36,8 +36,9 @@ func (m *Machine) create(path string) error {
 
 // rebuild switches to a new scheduler, configured as sch was, with the queues that placement created for unfinished
 // applications, and more. Running containers stay, in the queue of the same path; waiting applications keep their place
-// by submission, but not what a policy learned about them; what jobs have done stays known. If a queue with applications
-// is gone, or the largest container shrinks while there are applications, nothing changes.
+// by submission, but not what a policy learned about them; what jobs have done, and where their map outputs are, stays
+// known. If a queue with applications is gone, or the largest container shrinks while there are applications, nothing
+// changes.
 func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
 	if sch.Rebuild == nil {
 		return invalid(classYarn, "only configured queues exist, and %s is not one of them", strings.Join(more, ", "))
@@ -86,6 +87,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	}
 	m.renew()
 	m.sch, m.core = sch, sched.New(sch.Set)
+	nodes := slices.Clone(m.nodes)
 	m.renumber()
 	m.counts.keep(m.queues)
 	m.telling = true
@@ -99,8 +101,8 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 		}
 	}
 	for a, t := range m.current() {
-		a.placed = nil
 		m.tellAgain(a, was, known[a])
+		m.placeAgain(a, known[a], nodes)
 		if t.registered() && !t.state.isOver() {
 			m.inquire(t) // again: the new core has not heard what masters said about tasks
 		}
@@ -179,6 +181,30 @@ func (m *Machine) tellAgain(a *app, was policy.View, known *policy.App) {
 		})
 		if d := c.deed; d != nil && d.lacks != 0 {
 			m.step(heddle.Unable{Container: c.cid, What: d.lacks})
+		}
+	}
+}
+
+// placeAgain tells a new core where the map outputs of an application are that the last core knew of. nodes are all nodes
+// by their numbers in that core. Output on a node that has been forgotten since is forgotten too.
+func (m *Machine) placeAgain(a *app, known *policy.App, nodes []*node) {
+	number := func(was heddle.NodeID) heddle.NodeID {
+		if n := nodes[was]; m.byNode[n.id] == n {
+			return n.nid
+		}
+		return heddle.NoNode
+	}
+	for of, at := range a.placed { // order: each for itself
+		if a.placed[of] = number(at); a.placed[of] == heddle.NoNode {
+			delete(a.placed, of)
+		}
+	}
+	if known == nil {
+		return
+	}
+	for _, o := range known.Outputs() {
+		if at := number(o.Node); at != heddle.NoNode {
+			m.step(heddle.Output{App: a.aid, Node: at, Bytes: o.Bytes})
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package rm
 
 import (
+	"slices"
 	"testing"
 
 	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
 )
 
 // What a job has done, and how many tasks it has, stay known when the configuration is read again. After a restart it is
@@ -52,4 +55,51 @@ func TestDoneStaysKnown(t *testing.T) {
 	home.beat()
 	refreshed()
 	knows("after a refresh of that", 1, 0, 1)
+}
+
+// Where map outputs are, and how large they are, stays known when the configuration is read again, although nodes get
+// other numbers then. What a node had that has been forgotten counts when it is made again.
+func TestOutputsStayKnown(t *testing.T) {
+	var placed func(*Scheduler) *Scheduler
+	placed = func(s *Scheduler) *Scheduler {
+		s.Set.Feeds = policy.Feeds{Output: true}
+		build := s.Rebuild
+		s.Rebuild = func(leaves []string) (*Scheduler, error) {
+			again, err := build(leaves)
+			return placed(again), err
+		}
+		return s
+	}
+	w := newWorld(t, "capacity", func(o *Options) { placed(o.Scheduler) })
+	forget := func(n *nm) {
+		w.m.nodeDown(w.m.byNode[n.id], nodeLost)
+		w.m.forgetNodes(n.id, (*node).gone)
+	}
+	forget(w.node("n0", 1024, 1))
+	app, m, _, home := w.job("MAPREDUCE")
+	home.task(m)
+	home.task(m) // there is no room for another
+	lost := w.node("n3", 2048, 4)
+	lost.task(m)
+	a := &ag{w: w, node: home.id, name: "one"}
+	a.says([]MapOutput{{app, 0, 5000}})
+	(&ag{w: w, node: lost.id, name: "two"}).says([]MapOutput{{app, 1, 70}})
+	is := func(when string, want ...cluster.Output) {
+		t.Helper()
+		if got := w.m.core.View().App(w.m.byApp[app].aid).Outputs(); !slices.Equal(got, want) {
+			t.Errorf("%s: outputs %v, want %v", when, got, want)
+		}
+	}
+	is("before", cluster.Output{Node: 2, Bytes: 5000}, cluster.Output{Node: 3, Bytes: 70})
+	forget(lost)
+	for range 2 {
+		if err := w.refresh(); err != nil {
+			t.Fatal(err)
+		}
+		is("after a refresh", cluster.Output{Node: 1, Bytes: 5000})
+		a.says([]MapOutput{{app, 0, 5000}})
+		is("repeated", cluster.Output{Node: 1, Bytes: 5000})
+	}
+	a.says([]MapOutput{{app, 1, 70}})
+	is("made again", cluster.Output{Node: 1, Bytes: 5070})
 }
