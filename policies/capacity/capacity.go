@@ -26,6 +26,7 @@ type Scheduler struct {
 	users   []string     // names by UserID, for weights; may be shorter than the ids in use
 	apps    []appState
 	woken   []heddle.AppID
+	resized []heddle.QueueID // leaves to be activated because masters were sized again
 	masters MastersOptions
 	holders []policy.Holder
 }

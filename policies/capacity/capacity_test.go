@@ -179,3 +179,75 @@ func TestWeightOfUsersMasters(t *testing.T) {
 		}
 	}
 }
+
+// A growth is a size policy that gives all masters another size as soon as there is a node.
+type growth struct {
+	to   heddle.Resource
+	done bool
+}
+
+func (g *growth) Size(v policy.View, _ *policy.App, _ heddle.Kind, asked heddle.Resource) heddle.Resource {
+	if v.Live() == 0 {
+		return asked
+	}
+	return g.to
+}
+
+func (g *growth) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
+	if g.done || v.Live() == 0 {
+		return ids
+	}
+	g.done = true
+	for _, a := range v.Queue(1).Apps() {
+		ids = append(ids, a.ID())
+	}
+	return ids
+}
+
+// A holder holds all applications, and counts how often it is asked.
+type holder struct{ asked int }
+
+func (h *holder) Holds(*policy.App) bool { h.asked++; return true }
+
+// However many waiting masters get another size at once, the applications of their queue are considered only once more.
+// Those for which there is room then are let in in the same step.
+func TestAllMastersAreSizedAgain(t *testing.T) {
+	const waiting = 1000
+	for name, hold := range map[string]*holder{"held": {}, "free": nil} {
+		s, err := maker(nil)(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hold != nil {
+			s.Hold(hold)
+		}
+		set := put(s)
+		set.Size[heddle.AM] = &growth{to: heddle.Of(1024, 1000)}
+		core := sched.New(set)
+		for app := range heddle.AppID(waiting) {
+			core.Step(0, heddle.Submit{App: app, Queue: 1, Master: heddle.Of(2048, 1000)})
+		}
+		core.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(8192, 8000), Can: heddle.AllCaps})
+		if n := len(core.MastersResized()); n != waiting {
+			t.Errorf("%s: %d masters were sized again, want all %d", name, n, waiting)
+		}
+		if broken := core.Check(); len(broken) > 0 {
+			t.Errorf("%s: %v", name, broken)
+		}
+		if hold != nil {
+			if hold.asked > 10*waiting {
+				t.Errorf("%s: %d applications were considered %d times", name, waiting, hold.asked)
+			}
+			continue
+		}
+		in := 0
+		for app := range heddle.AppID(waiting) {
+			if e, _ := core.Explain(app); len(e.Pending) > 0 && e.Pending[0].Why != heddle.AMLimit {
+				in++
+			}
+		}
+		if in != 8 {
+			t.Errorf("%s: %d masters of 1 GiB are let in, want as many as fit the node, 8", name, in)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type leaf struct {
 	masters heddle.Resource // of activated applications, started or not
 	users   []user          // by [policy.User.Nth]
 
+	resized  bool            // in Scheduler.resized
 	asking   int             // users who ask for something
 	inactive int             // users with waiting applications but no running one, when last counted
 	counted  heddle.Resource // what the leaf held when inactive was counted
@@ -129,8 +130,14 @@ func (s *Scheduler) held(a *policy.App) bool {
 	return slices.ContainsFunc(s.holders, func(h policy.Holder) bool { return h.Holds(a) })
 }
 
-// Woken implements [policy.Waker].
-func (s *Scheduler) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
+// Woken implements [policy.Waker]. It lets in those for which masters that were sized again have made room, and considers
+// each leaf only once, however many masters they were.
+func (s *Scheduler) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
+	for _, q := range s.resized {
+		s.queues[q].leaf.resized = false
+		s.activate(v, q)
+	}
+	s.resized = s.resized[:0]
 	ids = append(ids, s.woken...)
 	s.woken = s.woken[:0]
 	return ids
@@ -188,7 +195,9 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 	case policy.AppAdded:
 		s.wait(v, e.App)
 	case policy.AppAsked:
-		if !s.resizeMaster(v, e.App) { // a master that is sized again is no new request
+		if s.resizeMaster(e.App) { // a master that is sized again is no new request
+			s.activateSoon(s.apps[e.App.ID()].queue)
+		} else {
 			s.asked(e.App)
 		}
 		s.served(v, e.App)
@@ -196,7 +205,9 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		if !asks(e.App) {
 			s.ask(e.App.ID(), false)
 		}
-		s.resizeMaster(v, e.App) // its limit may be another than was asked for
+		if s.resizeMaster(e.App) { // its limit is another than was asked for
+			s.activate(v, s.apps[e.App.ID()].queue)
+		}
 		s.served(v, e.App)
 	case policy.Adopted:
 		s.adopted(v, e.Container)
@@ -204,7 +215,9 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		if e.Forced {
 			s.excuse(v, e.App.Queue())
 		}
-		s.resizeMaster(v, e.App)
+		if s.resizeMaster(e.App) {
+			s.activateSoon(s.apps[e.App.ID()].queue)
+		}
 	case policy.AppRetried:
 		q := s.apps[e.App.ID()].queue
 		if top := s.forget(e.App.ID()); top != q {
@@ -256,9 +269,9 @@ func masterOf(a *policy.App) (size heddle.Resource, ok bool) {
 	return size, ok
 }
 
-// resizeMaster counts an application's master as large as it is now, and lets in those for which that makes room. It
-// reports whether the size is another than was counted.
-func (s *Scheduler) resizeMaster(v policy.View, a *policy.App) bool {
+// resizeMaster counts an application's master as large as it is now. It reports whether the size is another than was
+// counted: then there may be room for others.
+func (s *Scheduler) resizeMaster(a *policy.App) bool {
 	st := &s.apps[a.ID()]
 	size, ok := masterOf(a)
 	if !ok || size == st.master {
@@ -271,8 +284,15 @@ func (s *Scheduler) resizeMaster(v policy.View, a *policy.App) bool {
 		l.masters, u.masters = l.masters.Plus(by), u.masters.Plus(by)
 	}
 	st.master = size
-	s.activate(v, st.queue)
 	return true
+}
+
+// activateSoon has a leaf activated at the end of the step. Within a step, all masters may be sized again.
+func (s *Scheduler) activateSoon(id heddle.QueueID) {
+	if l := s.queues[id].leaf; !l.resized {
+		l.resized = true
+		s.resized = append(s.resized, id)
+	}
 }
 
 // line inserts an application into its leaf's line, behind those of its priority that are not larger.
