@@ -9,7 +9,8 @@ import (
 )
 
 // heldBy returns the limit that currently keeps an application from having a master. GateClosed means that none does:
-// the application is considered again when an application of its queue, or a node, comes or goes.
+// the application is considered again when an application of its queue, or a node, comes or goes, or a master of the
+// queue gets another size.
 func (s *Scheduler) heldBy(v policy.View, a *policy.App) heddle.Why {
 	c, st := &s.queues[a.Queue().ID()], &s.apps[a.ID()]
 	limit := s.mastersLimit(v, c)
@@ -90,7 +91,7 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 		l.Of, l.Most, l.Used = policy.OfUser, s.userMastersLimit(c, s.weight(c, a.User().ID()), l.Most), s.userAt(c.leaf, mine).masters
 		l.By = append(l.By, c.cfg.set(userPercent), c.cfg.set(userFactor))
 	case heddle.GateClosed:
-		l.Note = "There is room for this one now, which is noticed when an application of the queue arrives or ends, or a node does."
+		l.Note = "There is room for this one now, which is noticed when an application of the queue arrives or ends, a node does, or a master of the queue gets another size."
 	default: // masters of the queue
 		if v.Fits(s.apps[a.ID()].master.Plus(l.Used), l.Most) {
 			l.Most = s.behindLimit(v, c)
