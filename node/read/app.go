@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -17,6 +18,7 @@ import (
 const (
 	maxEntries = 50_000 // names in a local directory; the ResourceManager keeps as many tasks in mind
 	maxName    = 64     // bytes in an attempt's name: four numbers and what is between them
+	maxKept    = 5      // outputs kept from pass to pass, as a multiple of those that a pass may return
 	maxSaid    = 8      // files named in an error
 )
 
@@ -25,7 +27,9 @@ type App struct {
 	dirs   []string
 	folder string // in each of them
 	id     ids.App
-	seen   map[string]output // by attempt, in the last pass
+	last   map[string]output // by attempt, in the last pass
+	kept   map[string]output // … in this round of passes and the one before, as many as there is room for
+	round  int               // number of the round
 	next   place             // where the next pass begins
 }
 
@@ -37,10 +41,11 @@ type place struct {
 
 // output caches what was read from a file: while time and size stay the same it is not read again.
 type output struct {
-	dir  string // of all outputs
-	time time.Time
-	size int64
-	said Output
+	dir   string // of all outputs
+	time  time.Time
+	size  int64
+	round int // in which it was last seen
+	said  Output
 }
 
 // An Output is the output of a map on this node.
@@ -53,16 +58,17 @@ type Output struct {
 // submitted the application: anyone who may write there could put what looks like another user's application into their
 // own folder.
 func NewApp(dirs []string, user string, id ids.App) *App {
-	return &App{dirs: dirs, folder: path.Join("usercache", user, "appcache", id.String()), id: id}
+	return &App{dirs: dirs, folder: path.Join("usercache", user, "appcache", id.String()), id: id, kept: map[string]output{}}
 }
 
 // Outputs returns what the maps of a MapReduce job have written and not yet removed, by attempt: at most this many
 // outputs, and only those that it gets to before a deadline. If there are more than that many, the next call returns
 // those after them, and so on; the call after that with the last begins again. A file that the call before returned is
 // read again only if its time or size has changed, so that after a deadline the next call gets further in the same time.
-// The error says what could not be read; the calls of a round return everything that no error names.
+// So is one that any call of this round or of the one before returned, except for some if there are more than five times
+// that many. The error says what could not be read; the calls of a round return everything that no error names.
 func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
-	seen := map[string]output{}
+	pass := map[string]output{}
 	var wrong problems
 	next := a.next
 	over := a.each(&wrong, until, func(dir int, root *os.Root, list []string) (more bool) {
@@ -71,10 +77,10 @@ func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 			last = a.next.name
 		}
 		for _, name := range list {
-			if _, twice := seen[name]; twice || name <= last || !a.isMap(name) {
+			if _, twice := pass[name]; twice || name <= last || !a.isMap(name) {
 				continue
 			}
-			if len(seen) == most {
+			if len(pass) == most {
 				next = place{dir, last}
 				return false
 			}
@@ -83,7 +89,8 @@ func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 			}
 			o, err := a.output(root, name)
 			if wrong.add(err); err == nil {
-				seen[name] = o
+				pass[name] = o
+				a.keep(o, most)
 			}
 			last = name
 		}
@@ -91,14 +98,25 @@ func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	})
 	if over {
 		next = place{}
+		maps.DeleteFunc(a.kept, func(_ string, o output) bool { return o.round != a.round })
+		a.round++
 	}
-	a.seen, a.next = seen, next
-	out := make([]Output, 0, len(seen))
-	for _, o := range seen {
+	a.last, a.next = pass, next
+	out := make([]Output, 0, len(pass))
+	for _, o := range pass {
 		out = append(out, o.said)
 	}
 	slices.SortFunc(out, func(x, y Output) int { return strings.Compare(x.Attempt, y.Attempt) })
 	return out, wrong.err()
+}
+
+// keep keeps an output until the end of the next round, if there is room: a pass may return most.
+func (a *App) keep(o output, most int) {
+	name := o.said.Attempt
+	if _, known := a.kept[name]; known || len(a.kept) < maxKept*most {
+		o.round = a.round
+		a.kept[name] = o
+	}
 }
 
 // output reads one output, or returns it from the cache.
@@ -109,8 +127,10 @@ func (a *App) output(root *os.Root, name string) (output, error) {
 		return output{}, at(root, err)
 	}
 	o := output{dir: pathOf(root), time: info.ModTime(), size: info.Size()}
-	if old, ok := a.seen[name]; ok && old.dir == o.dir && old.size == o.size && old.time.Equal(o.time) {
-		return old, nil
+	for _, known := range []map[string]output{a.last, a.kept} {
+		if old, ok := known[name]; ok && old.dir == o.dir && old.size == o.size && old.time.Equal(o.time) {
+			return old, nil
+		}
 	}
 	data, err := load(root, file, maxIndex)
 	if err != nil {

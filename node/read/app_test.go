@@ -138,7 +138,7 @@ func TestOutputs(t *testing.T) {
 	if err := os.RemoveAll(folder(one)); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(); got != "m_000001_1 7" || len(a.seen) != 1 {
+	if got := read(); got != "m_000001_1 7" || len(a.kept) != 1 {
 		t.Error(got)
 	}
 }
@@ -170,8 +170,65 @@ func TestOutputsAreBounded(t *testing.T) {
 		for _, o := range out {
 			got = append(got, o.Bytes)
 		}
-		if !slices.Equal(got, tt.want) || len(a.seen) != len(tt.want) || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+		if !slices.Equal(got, tt.want) || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%d at most: %v, %v; want %v and %q", tt.most, out, err, tt.want, tt.err)
+		}
+	}
+}
+
+// TestOutputsAreReadOnce has more outputs than a pass returns: a file is not read again in the next round if it has kept
+// its time and size, and one that is gone is forgotten. Of very many outputs, some are read again.
+func TestOutputsAreReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i := range 7 {
+		files = append(files, put(t, index(int64(i)), folder(dir), "output", attempt(fmt.Sprintf("m_%06d_0", i)), "file.out.index"))
+	}
+	a := NewApp([]string{dir}, "ann", app)
+	round := func(most int) (got []int64, bad int) {
+		for range (len(files) + most - 1) / most {
+			out, err := a.Outputs(most, soon())
+			for _, o := range out {
+				got = append(got, o.Bytes)
+			}
+			if err != nil {
+				bad++
+			}
+		}
+		return got, bad
+	}
+	if got, bad := round(2); !slices.Equal(got, []int64{0, 1, 2, 3, 4, 5, 6}) || bad > 0 {
+		t.Fatalf("%v, %d errors", got, bad)
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, make([]byte, info.Size()), file)
+		if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if got, bad := round(2); !slices.Equal(got, []int64{0, 1, 2, 3, 4, 5, 6}) || bad > 0 {
+			t.Errorf("another round returns %v, %d errors; want what the first read", got, bad)
+		}
+	}
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	files = files[1:]
+	if got, bad := round(3); !slices.Equal(got, []int64{1, 2, 3, 4, 5, 6}) || bad > 0 || len(a.kept) != 6 {
+		t.Errorf("without the first: %v, %d errors, %d kept", got, bad, len(a.kept))
+	}
+	a = NewApp([]string{dir}, "ann", app)
+	for _, file := range files {
+		put(t, index(9), file)
+	}
+	for range 2 {
+		if got, bad := round(1); len(got) != 6 || bad > 0 || len(a.kept) != maxKept {
+			t.Errorf("one in each pass: %v, %d errors, %d kept", got, bad, len(a.kept))
 		}
 	}
 }
@@ -292,7 +349,8 @@ func BenchmarkIndex(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if !known {
-					a.seen = nil
+					clear(a.last)
+					clear(a.kept)
 				}
 				if out, err := a.Outputs(maxEntries, soon()); err != nil || len(out) != 24 {
 					b.Fatal(out, err)
