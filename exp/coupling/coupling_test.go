@@ -154,6 +154,9 @@ func TestMeasures(t *testing.T) {
 	if l := leastMapTime(r, 4*heddle.Second); math.Abs(l-(2*8+1*15)/3.0) > 1e-9 {
 		t.Errorf("maps take %v s at the least, want 10.33", l)
 	}
+	if l := shortestMapTime(r); l != 8 {
+		t.Errorf("maps take %v s on the fastest node, want 8", l)
+	}
 	// The nodes do 4/15 + 4/8 maps per second. One job's two maps are done after 2.61 s, the other's single map 1.30 s
 	// after the job came at 5 s.
 	if s := sharedJCT(r); math.Abs(s-1.957) > 1e-3 {
@@ -234,6 +237,29 @@ func TestBoundOfTenGreps(t *testing.T) {
 	}
 	if shared := equal.Of(r); shared > got || shared > 0.8*mean.Published {
 		t.Errorf("with equal shares at most %.1f %% less", shared)
+	}
+}
+
+// All maps may run on the fastest node, however long that takes: the bound of map time does not depend on when Fair
+// ends. What schedules as short as Fair's reach does.
+func TestBoundOfMapTime(t *testing.T) {
+	metrics := tenGreps().Metrics
+	named := func(name string) *exp.Metric {
+		return &metrics[slices.IndexFunc(metrics, func(m exp.Metric) bool { return m.Name == name })]
+	}
+	base := handRun() // maps take 12.67 s on average, and 8 s on the fast node
+	r := exp.Runs{Arms: map[string]*sim.Result{fair: base, alone: handRun()}}
+	for _, c := range []struct {
+		makespan, early float64
+	}{{4, (2*8 + 15) / 3.0}, {40, 8}} {
+		base.Makespan = heddle.Seconds(c.makespan)
+		mean := (10 + 20 + 8) / 3.0
+		if most := named("map time, reduction").Bound(r); math.Abs(most-exp.Reduction(mean, 8)) > 1e-9 {
+			t.Errorf("Fair ends after %g s: at most %.2f %% less, want %.2f", c.makespan, most, exp.Reduction(mean, 8))
+		}
+		if got := named(asEarly).Of(r); math.Abs(got-exp.Reduction(mean, c.early)) > 1e-9 {
+			t.Errorf("Fair ends after %g s: as early %.2f %% less, want %.2f", c.makespan, got, exp.Reduction(mean, c.early))
+		}
 	}
 }
 

@@ -89,6 +89,16 @@ func timesByNode(r *sim.Result) (times []float64, maps int) {
 	return times, maps
 }
 
+// shortestMapTime returns how long the maps of a run take on average on the node where they take least, in seconds; NaN
+// if there were none.
+func shortestMapTime(r *sim.Result) float64 {
+	times, _ := timesByNode(r)
+	if len(times) == 0 {
+		return math.NaN()
+	}
+	return times[0]
+}
+
 // leastMapTime returns the smallest mean time of a run's maps, in seconds, that the nodes can reach within a given time
 // on four slots each, if a map takes on a node what the maps of the run take there on average.
 func leastMapTime(r *sim.Result, within heddle.Span) float64 {

@@ -64,8 +64,13 @@ const (
 	unhurried = "Coupling, every map waits for its node"
 )
 
-// equally is the figure of schedules under which no job has more than an equal share of the slots.
-const equally = "mean JCT, the most that equal shares reduce it by"
+// The figures of what schedules of one kind reach, which bound no others: no job has more than an equal share of the
+// slots; the last job ends no later than under Fair; reduces cost nothing and every map reads its own disk.
+const (
+	equally = "mean JCT, the most that equal shares reduce it by"
+	asEarly = "map time, the most that schedules as short as Fair's reduce it by"
+	freely  = "iowait, reduction without reduces and remote reads"
+)
 
 // withoutReduces removes the reduces from all jobs.
 func withoutReduces(_ uint64, w *workload.Workload) {
@@ -94,6 +99,7 @@ func tenGreps() exp.Experiment {
 		jobs = append(jobs, job{id: fmt.Sprint(i + 1), at: float64(300 * i), program: "wiki", maps: 427, reduces: 8})
 	}
 	mapTime := func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }
+	waited := func(x *sim.Result) float64 { return x.Disks.IOWait * exp.Makespan(x) }
 	least := arm(alone, "slots", fmt.Sprintf(lanes, 1, "fifo"), patient)
 	none, free := arm(unreduced, "slots"), arm(costless, "slots")
 	least.Change, none.Change, free.Change = withoutReduces, withoutReduces, withoutCosts
@@ -115,11 +121,13 @@ func tenGreps() exp.Experiment {
 			},
 			{
 				Name: "map time, reduction", Unit: "%", Published: 10.1, Of: exp.Reduced(fair, coupling, mapTime), Bound: func(r exp.Runs) float64 {
-					return exp.Reduction(mapTime(r.Arm(fair)), leastMapTime(r.Arm(alone), r.Arm(fair).Makespan))
+					return exp.Reduction(mapTime(r.Arm(fair)), shortestMapTime(r.Arm(alone)))
 				},
 				BoundIs: "The same maps run one at a time on each node, without another map or a reduce, on a node that holds their data, so that only their own work " +
-					"is left. Every node counts with as many of those times as its four slots can run one after the other until Fair ends, the fastest node first: no " +
-					"schedule that ends as early has a smaller mean. Under Fair each of four maps already has one of four cores.",
+					"is left. The bound is their mean time on the fastest node.",
+				Why: "Under Fair each of four maps already has one of four cores. Alone on a node that holds its data a map takes hardly less. Maps that leave slow nodes " +
+					"empty take less, but then the last job ends later than under Fair: if every node runs as many maps as its four slots can run one after the other until Fair " +
+					"ends, each as fast as alone, and the fastest node first, the figure is not reached (“" + asEarly + "”).",
 			},
 			{Name: "all jobs are faster", Kind: exp.Shape, Why: "Each of the ten jobs is 0.3 to 2.5 % faster, no more than the difference between seeds.", Text: "all of the ten jobs have a shorter processing time", Holds: func(all []exp.Runs) bool {
 				for i := range jobs {
@@ -135,6 +143,13 @@ func tenGreps() exp.Experiment {
 				Name: equally, Unit: "%", Kind: exp.Measured,
 				Of: func(r exp.Runs) float64 { return exp.Reduction(exp.MeanJCT(r.Arm(fair), nil), sharedJCT(r.Arm(alone))) },
 			},
+			{
+				Name: asEarly, Unit: "%", Kind: exp.Measured,
+				Of: func(r exp.Runs) float64 {
+					return exp.Reduction(mapTime(r.Arm(fair)), leastMapTime(r.Arm(alone), r.Arm(fair).Makespan))
+				},
+			},
+			{Name: freely, Unit: "%", Kind: exp.Measured, Of: exp.Reduced(fair, costless, waited)},
 		},
 		Plots: []exp.Plot{
 			{Kind: exp.RunningOverTime, Title: "Fair (Fig. 5)", Arms: []string{fair}},
@@ -163,10 +178,9 @@ func diskMetrics() []exp.Metric {
 	reduced := func(of func(sim.DiskUse) float64) func(exp.Runs) float64 {
 		return exp.Reduced(fair, coupling, func(x *sim.Result) float64 { return of(x.Disks) })
 	}
-	waited := func(x *sim.Result) float64 { return x.Disks.IOWait * exp.Makespan(x) }
-	idle := fmt.Sprintf("The bound is for schedules that allocate a slot when its node reports it, and that end no later than Fair. There are no reduces, so they cost "+
-		"nothing while maps run or afterwards. Every split is on every node, so each map reads its own disk wherever it starts. Launching reduces and placing maps "+
-		"cannot do more than that, even together. The seconds of iowait that are left are compared with Fair's time. The bound does not cover leaving slots empty on "+
+	idle := fmt.Sprintf("Without reduces they cost nothing while maps run or afterwards, and with every split on every node each map reads its own disk wherever it "+
+		"starts. Launching reduces and placing maps cannot do more than that, even together, for a schedule that allocates a slot when its node reports it and ends no "+
+		"later than Fair (“"+freely+"”: the seconds of iowait that are left, compared with Fair's time). That does not bound schedules that leave slots empty on "+
 		"purpose: a node whose four slots are all empty has no iowait. The processor figures in Table I rule out that waiting reduces explain the fall in map time: "+
 		"Fair's processors do at most %.2f cores of work per node that Coupling's do not, and slowing four maps on four cores by 10.1 %% takes %.2f. Iowait is time in "+
 		"which a processor is idle. Its share of idle time is much the same under both, 5.0 and 4.5 %%, so it falls because idle time falls. Table I shows that fall "+
@@ -174,7 +188,7 @@ func diskMetrics() []exp.Metric {
 	return []exp.Metric{
 		{
 			Name: "iowait, reduction", Unit: "%", Published: 40, Of: reduced(func(d sim.DiskUse) float64 { return d.IOWait }),
-			Bound: exp.Reduced(fair, costless, waited), BoundIs: idle,
+			Why: idle,
 		},
 		{
 			Name: "await, reduction", Unit: "%", Published: 13.6, Of: reduced(func(d sim.DiskUse) float64 { return d.Await }),
