@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"heddle"
 	"heddle/exp"
 	"heddle/policies"
 	"heddle/scenario"
+	"heddle/sim"
+	"heddle/workload"
 )
 
 // Whole checks that a system has the texts for its page, and that its experiments are complete: names are unique, arms
@@ -29,6 +32,7 @@ func Whole(t *testing.T, system *exp.System) {
 		names[e.Name] = true
 		checkExperiment(t, e)
 		checkArms(t, e, read)
+		checkBounds(t, e)
 	}
 	if system.Headline != "" && !names[system.Headline] {
 		t.Errorf("%s: no experiment %q", system.Name, system.Headline)
@@ -113,6 +117,64 @@ func checkArms(t *testing.T, e *exp.Experiment, read map[string]bool) {
 			checkArm(t, e, &s.Arms[i], read)
 		}
 	}
+}
+
+// checkBounds checks that the bounds of an experiment hold for every schedule: no better run of an arm
+// besides the baseline raises the bound of a gain, or lowers that of a cost. The best of the runs at hand would.
+func checkBounds(t *testing.T, e *exp.Experiment) {
+	t.Helper()
+	if !slices.ContainsFunc(e.Metrics, func(m exp.Metric) bool { return m.Bound != nil }) {
+		return
+	}
+	jobs := map[string]*workload.Workload{} // by scenario
+	r := exp.Runs{Arms: map[string]*sim.Result{}, Work: map[string]*workload.Workload{}}
+	for i := range e.Arms {
+		a := &e.Arms[i]
+		text, err := e.Scenario(a, 1)
+		if err == nil && jobs[text] == nil {
+			var s *scenario.Scenario
+			if s, err = scenario.Parse(e.Name+".yaml", []byte(text)); err == nil {
+				jobs[text], err = s.Build(1)
+			}
+		}
+		if err != nil {
+			return // checkArm says so
+		}
+		r.Work[a.Name], r.Arms[a.Name] = jobs[text], made(jobs[text], 1)
+	}
+	for _, m := range e.Metrics {
+		if m.Bound == nil {
+			continue
+		}
+		bound := m.Bound(r)
+		for i := range e.Arms[1:] {
+			name := e.Arms[1+i].Name
+			worse := r.Arms[name]
+			r.Arms[name] = made(r.Work[name], 2)
+			if with := m.Bound(r); m.Kind == exp.Gain && with > bound+1e-9 || m.Kind == exp.Cost && with < bound-1e-9 {
+				t.Errorf("%s, %s: if %s is better, the bound is %g instead of %g; want a bound for every schedule, not the best at hand", e.Name, m.Name, name, with, bound)
+			}
+			r.Arms[name] = worse
+		}
+	}
+}
+
+// made returns a run written by hand, in which everything takes a given part of the time: a half, a third.
+func made(w *workload.Workload, part heddle.Span) *sim.Result {
+	r := &sim.Result{
+		Makespan: 1000 * heddle.Second / part, MakespanBound: 50 * heddle.Second,
+		CPUUsed: 0.2 * float64(part), MemoryFilled: 0.2 * float64(part), LocalMaps: 10 * int(part), LocalisedMaps: 40,
+		Disks: sim.DiskUse{IOWait: 0.2 / float64(part), Await: 1 / float64(part), Service: 1 / float64(part)},
+	}
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		r.Jobs = append(r.Jobs, sim.JobResult{
+			ID: j.ID, Framework: j.Framework, State: sim.Succeeded, Submit: j.Submit,
+			JCT: 100 * heddle.Second / part, Wait: 10 * heddle.Second / part, Bound: heddle.Second,
+			Maps: len(j.Maps), Reduces: len(j.Reduces),
+		})
+	}
+	return r
 }
 
 // checkArm loads an arm's profile and reads its scenario, unless that was read before.

@@ -3,11 +3,13 @@ package mrorchestrator
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"heddle/exp"
 	"heddle/exp/exptest"
 	"heddle/sim"
+	"heddle/workload"
 )
 
 // If every task has its own processor, the orchestrator's division of processors hardly changes when a job ends. On the
@@ -44,6 +46,33 @@ func TestBoundOfMemory(t *testing.T) {
 		if most := e.Metrics[i].Bound(r); !(math.Abs(most-25) < 1e-9) {
 			t.Errorf("%s: of 80 %% in use at most %g %% more can be, want 25", e.Name, most)
 		}
+	}
+}
+
+// One job after the other on virtual machines gains more than published, and no more than the bounds: that moving
+// processors and memory between tasks gains nothing there bounds no schedule.
+func TestBoundOfVirtual(t *testing.T) {
+	e := virtualTogether()
+	inTurn := virtual("in turn", "")
+	inTurn.Set = []string{strings.NewReplacer("{slots: {kind: map}}", "fifo", "{slots: {kind: reduce}}", "fifo").Replace(lanes(1))}
+	inTurn.Change = func(seed uint64, w *workload.Workload) {
+		sizes(vm)(seed, w)
+		for i := range w.Jobs {
+			w.Jobs[i].Priority = int32(len(soonest) - slices.Index(soonest, w.Jobs[i].Program))
+		}
+	}
+	metrics := e.Metrics
+	e.Arms, e.Null, e.Metrics = []exp.Arm{*arm(t, &e, "slots"), inTurn}, nil, nil
+	r := exptest.Run(t, &e, 1, false)
+	gains := together(r, "slots", inTurn.Name, idsOf(suite))
+	for i, got := range []float64{exp.Mean(gains), slices.Max(gains)} {
+		if m := metrics[i]; !(m.Published < got && got <= m.Bound(r) && m.Bound(r) < 100) {
+			t.Errorf("%s: %.1f %% in turn, published %g %%, the bound is %.1f %%", m.Name, got, m.Published, m.Bound(r))
+		}
+	}
+	i := slices.IndexFunc(metrics, func(m exp.Metric) bool { return m.Name == "CPU utilisation, increase" })
+	if got, most := increase([]pair{{"slots", inTurn.Name}}, cpuUsed)(r), metrics[i].Bound(r); !(got <= most && most > 10) {
+		t.Errorf("processors are used %.1f %% more in turn, and the bound is %.1f %%", got, most)
 	}
 }
 

@@ -75,7 +75,7 @@ type clairvoyant struct {
 	weight func(x *policy.Container) float64
 }
 
-// clairvoyants lists the schedules from which bounds are computed. A weight ratio of ten to one from job to job leaves
+// clairvoyants lists the schedules that show what weights can gain. A weight ratio of ten to one from job to job leaves
 // hardly anything to the later jobs.
 var clairvoyants = []clairvoyant{
 	{"soonest job first", func(x *policy.Container) float64 {
