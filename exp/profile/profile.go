@@ -95,7 +95,7 @@ type Cell struct {
 func (c *Cell) Sure() bool { return c.Worse && c.Ratio.From > MostWorse }
 
 // A Row is the result of one case, with agents or without. Its figures cover the jobs that succeeded under all three
-// profiles; only the makespan is of whole runs.
+// profiles. The makespan is of whole runs, unless they did not lose the same jobs.
 type Row struct {
 	Case      *Case
 	Agent     bool
@@ -225,18 +225,20 @@ func whole(p *exp.Plan) ([][]*sim.Result, error) {
 }
 
 // ordering returns the lowest mean completion time of several profiles' runs by seed, relative to fair's, as the median
-// over seeds.
+// over seeds. Each is compared with fair over the jobs that succeeded under both. A run that loses a job which fair
+// completes does not count.
 func ordering(fair []*sim.Result, profiles ...[]*sim.Result) float64 {
 	mean := Columns[meanColumn].of
 	var ratios []float64
 	for s := range fair {
 		best := math.Inf(1)
 		for _, runs := range profiles {
-			if succeeded(runs[s]) >= succeeded(fair[s]) {
-				best = min(best, mean(runs[s]))
+			if lost(runs[s], fair[s]) == 0 {
+				both := together(fair[s], runs[s])
+				best = min(best, over(mean(both[1]), mean(both[0])))
 			}
 		}
-		ratios = append(ratios, over(best, mean(fair[s])))
+		ratios = append(ratios, best)
 	}
 	return median(ratios)
 }
@@ -289,9 +291,11 @@ func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
 }
 
 // together returns the runs of one workload with only the jobs that succeeded in all of them: a run that loses a slow
-// job must not have a shorter mean for it.
+// job must not have a shorter mean for it. If the runs did not lose the same jobs, their makespans are of those jobs
+// too: a run that loses a long job may end earlier.
 func together(runs ...*sim.Result) []*sim.Result {
 	out := make([]*sim.Result, len(runs))
+	differ := false
 	for i, r := range runs {
 		with := *r
 		with.Jobs = nil
@@ -300,9 +304,27 @@ func together(runs ...*sim.Result) []*sim.Result {
 				with.Jobs = append(with.Jobs, r.Jobs[j])
 			}
 		}
+		differ = differ || lost(r, runs...) > 0
 		out[i] = &with
 	}
+	if differ {
+		for _, r := range out {
+			r.Makespan = makespan(r.Jobs)
+		}
+	}
 	return out
+}
+
+// makespan returns the time from the first submission of jobs to the last end; 0 if there are none.
+func makespan(jobs []sim.JobResult) heddle.Span {
+	if len(jobs) == 0 {
+		return 0
+	}
+	first, last := jobs[0].Submit, jobs[0].End
+	for i := range jobs {
+		first, last = min(first, jobs[i].Submit), max(last, jobs[i].End)
+	}
+	return last.Since(first)
 }
 
 // lost returns how many jobs did not succeed in a run but in one of the others.
@@ -321,11 +343,6 @@ func over(a, b float64) float64 {
 		return 1
 	}
 	return a / b
-}
-
-func succeeded(r *sim.Result) (n int) {
-	exp.Jobs(r, nil, func(*sim.JobResult) { n++ })
-	return n
 }
 
 // median returns the median of values; NaN if a value is.

@@ -48,7 +48,7 @@ func result(seconds ...float64) *sim.Result {
 	r := &sim.Result{}
 	for _, s := range seconds {
 		jct := heddle.Seconds(s)
-		r.Jobs = append(r.Jobs, sim.JobResult{State: sim.Succeeded, Tasks: 2, JCT: jct, Wait: jct / 10, Starvation: sim.NoSpan})
+		r.Jobs = append(r.Jobs, sim.JobResult{State: sim.Succeeded, Tasks: 2, End: heddle.Time(jct), JCT: jct, Wait: jct / 10, Starvation: sim.NoSpan})
 		r.Makespan = max(r.Makespan, jct)
 	}
 	return r
@@ -130,8 +130,13 @@ func TestResolution(t *testing.T) {
 func TestLost(t *testing.T) {
 	run := func(failed ...int) []*sim.Result {
 		r := result(10, 20, 300)
-		for _, i := range failed {
-			r.Jobs[i].State = sim.Failed
+		r.Makespan = 0
+		for i := range r.Jobs {
+			if slices.Contains(failed, i) {
+				r.Jobs[i].State = sim.Failed
+			} else { // a run ends with the last job that it completes
+				r.Makespan = max(r.Makespan, r.Jobs[i].JCT)
+			}
 		}
 		return []*sim.Result{r}
 	}
@@ -139,18 +144,22 @@ func TestLost(t *testing.T) {
 		what                 string
 		fair, capacity, ours []*sim.Result
 		failed               int
-		mean                 float64 // seconds under heddle
+		mean, makespan       float64 // seconds under heddle, as under the others
 	}{
-		{"none", run(), run(), run(), 0, 110},
-		{"the slowest, by heddle", run(), run(), run(2), 1, 15},
-		{"the slowest, by heddle and capacity", run(), run(2), run(2), 1, 15},
-		{"the slowest, by all", run(2), run(2), run(2), 0, 15},
-		{"the slowest, by the others", run(2), run(2), run(), 0, 15},
-		{"as many by each, but others", run(0), run(0), run(2), 1, 20},
+		{"none", run(), run(), run(), 0, 110, 300},
+		{"the slowest, by heddle", run(), run(), run(2), 1, 15, 20},
+		{"the slowest, by heddle and capacity", run(), run(2), run(2), 1, 15, 20},
+		{"the slowest, by all", run(2), run(2), run(2), 0, 15, 20},
+		{"the slowest, by the others", run(2), run(2), run(), 0, 15, 20},
+		{"as many by each, but others", run(0), run(0), run(2), 1, 20, 20},
+		{"the fastest, by all", run(0), run(0), run(0), 0, 160, 300},
 	} {
 		r := row(&Case{}, c.fair, c.capacity, c.ours, false)
 		if m := r.Cells[meanColumn]; r.Failed != c.failed || r.NoneWorse() == (c.failed > 0) || m.Ours != c.mean || m.Fair != c.mean || r.MeanRatio.Median != 1 {
 			t.Errorf("%s: %d failed, none worse %v, means %g and %g s; want %d and %g s", c.what, r.Failed, r.NoneWorse(), m.Ours, m.Fair, c.failed, c.mean)
+		}
+		if m := r.Cells[len(r.Cells)-1]; m.Ours != c.makespan || m.Fair != c.makespan || m.Capacity != c.makespan {
+			t.Errorf("%s: makespans %g, %g and %g s, want %g", c.what, m.Fair, m.Capacity, m.Ours, c.makespan)
 		}
 	}
 	// Twice as fast, but a job short: nothing is reached.
@@ -202,6 +211,18 @@ func TestOrdering(t *testing.T) {
 	b[2].Jobs[0].State = sim.Failed
 	if got := ordering(fair, a, b); math.Abs(got-0.6) > 1e-9 { // of 0.5, 0.6 and 1
 		t.Errorf("%g of fair's", got)
+	}
+	// Of a run that completes a job more than fair, the job that only it completes does not count. A run that loses a job
+	// does not count at all, even if it completes another one instead.
+	short := []*sim.Result{result(10, 20, 300)}
+	short[0].Jobs[2].State = sim.Failed
+	if got := ordering(short, []*sim.Result{result(5, 10, 300)}); got != 0.5 {
+		t.Errorf("%g of what fair takes for the jobs that it completes", got)
+	}
+	other := []*sim.Result{result(1, 1, 1)}
+	other[0].Jobs[0].State = sim.Failed
+	if got := ordering(short, other, []*sim.Result{result(10, 20, 300)}); got != 1 {
+		t.Errorf("%g of fair's, with a job less", got)
 	}
 }
 

@@ -42,8 +42,8 @@ func (t Tally) String() string {
 
 // Legend explains tables of ratios.
 var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! and ? mark what is beyond the goal, "+
-	"where more than a second lies between them: ! where the interval of 95 %% of the median is beyond it too, ? where seeds are too few to tell. Columns cover the jobs that succeed under all three; a row in which heddle "+
-	"loses jobs says so, and reaches nothing. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
+	"where more than a second lies between them: ! where the interval of 95 %% of the median is beyond it too, ? where seeds are too few to tell. Columns cover the jobs that succeed under all three, and the makespan does if "+
+	"they do not lose the same ones; a row in which heddle loses jobs says so, and reaches nothing. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
 
 // OrderingLegend explains [Row.Ordering], [Row.Alone] and [Row.SmallAlone] in a table.
 const OrderingLegend = "Ordering is the lowest mean that one of the three has with an order that knows what each job still needs: an estimate of what " +
