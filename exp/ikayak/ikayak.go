@@ -26,7 +26,7 @@ var System = exp.System{
 	Title: "iKayak",
 	What: "iKayak runs Spark and MapReduce on one cluster: it places executors on nodes whose tasks end soon, predicts the remaining time of reduces, suspends " +
 		"some reduces while maps lack room, and starts a map that would otherwise run far from its data in a smaller container near the data. Shrinking and " +
-		"suspension win nowhere here and are off in the profile.",
+		"suspension add nothing to the paper's mix here and are off in the profile.",
 	Paper:       "D. Cheng, X. Zhou, P. Lama, J. Wu and C. Jiang, *Cross-platform Resource Scheduling for Spark and MapReduce on YARN*.",
 	Headline:    "ikayak-overall",
 	SetUp:       setUp,
