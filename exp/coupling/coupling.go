@@ -23,7 +23,7 @@ var System = exp.System{
 	Title: "Coupling Scheduler",
 	What: "The Coupling Scheduler starts a job's reduces as its maps progress, not all as soon as possible, so that reduces do not hold slots while they wait, and " +
 		"decides with a weighted random draw whether a map far from its data is worth starting. The paper's third mechanism, which places reduces by the location of " +
-		"map output, is off by default because it wins in no mix (ablations); the experiment on single jobs uses it.",
+		"map output, is off by default, because on few nodes jobs take about as long with it, and on many nodes much longer (ablations); the experiment on single jobs uses it.",
 	Paper:       "J. Tan, X. Meng and L. Zhang, *Coupling Task Progress for MapReduce Resource-Aware Scheduling*.",
 	Headline:    "coupling-22-jobs",
 	SetUp:       decisions,
