@@ -143,8 +143,8 @@ func atRandom(seed uint64, id heddle.AppID, d heddle.Demand) heddle.Demand {
 // null is DRESS that reserves nothing.
 func null() exp.Arm { return arm("dress", "reserve: false") }
 
-// mutations returns mistakes in DRESS. They must lose the mean of the small jobs, since single jobs gain as much by
-// chance.
+// mutations returns mistakes in DRESS. They must lose the mean of the small jobs. With MapReduce single jobs gain as
+// much by chance.
 func mutations() []exp.Mutation {
 	return []exp.Mutation{
 		{Name: "constant: every job is reported as asking for one container", Arms: []exp.Arm{lying("dress", one)}, Loses: []string{smallMean}},
