@@ -23,6 +23,6 @@
 // What the paper leaves open is an option: when a reduce counts as waiting for maps, whose γ counts, and whether
 // suspended reduces lend memory too ([SuspendOptions]); whether containers shrink in proportion or by what is scarce,
 // and from when on β counts ([ShrinkOptions]). The profile serves masters and executors before tasks, since placement
-// is "event-driven by any application submissions" (section 4.1). Suspension and shrinking win nowhere, and the profile
-// has them off; docs/mechanisms.md says by how little.
+// is "event-driven by any application submissions" (section 4.1). Suspension and shrinking add nothing to the
+// paper's mix, and the profile has them off; docs/mechanisms.md says what each gives.
 package ikayak

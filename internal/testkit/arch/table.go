@@ -29,7 +29,7 @@ var Table = []Row{
 	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near"}},
 	{"report", []string{".", "sim", "workload", "internal/plain"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
-	{"exp/exptest", []string{"exp", "policies", "scenario", "workload"}},
+	{"exp/exptest", []string{".", "exp", "policies", "scenario", "sim", "workload"}},
 	{"exp/ikayak", []string{".", "conf", "exp", "policies", "policy", "scenario", "sim", "sim/world", "workload"}},
 	{"exp/heddle", []string{".", "exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/ikayak", "exp/mrorchestrator", "sim"}},
 	{"exp/catalogue", []string{"exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/heddle", "exp/ikayak", "exp/mrorchestrator", "internal/near"}},
