@@ -39,7 +39,8 @@ func TestEveryProfileBuildsWithoutAgent(t *testing.T) {
 func TestWhatIsOffWithoutAgent(t *testing.T) {
 	for name, want := range map[string][]string{
 		"fifo": nil, "capacity": nil, "fair": nil, "dress": nil, "slots": nil, "coupling": nil, "yarn-client": nil, "yarn-cluster": nil,
-		"adaptcont": nil, "ikayak": nil, "heddle": nil,
+		"adaptcont": nil, "ikayak": nil,
+		"heddle":         {"masters (control): changing what a running task gets of a processor needs a node agent"},
 		"mrorchestrator": {"mrorchestrator.regression (control): changing what a running task gets of a processor needs a node agent"},
 	} {
 		p, err := policies.Load(name, nil)

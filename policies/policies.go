@@ -17,6 +17,7 @@ import (
 	"heddle/policies/fair"
 	"heddle/policies/fifo"
 	"heddle/policies/ikayak"
+	"heddle/policies/masters"
 	"heddle/policies/mrorchestrator"
 	"heddle/policies/newcomers"
 	"heddle/policies/progress"
@@ -90,6 +91,7 @@ var Table = policy.Table{
 		"mrorchestrator.uniform":    mrorchestrator.NewUniform,
 		"idle":                      neutral[policy.Control](policy.Idle{}),
 		"ikayak.suspend":            ikayak.NewSuspend,
+		"masters":                   masters.New,
 	},
 	Release: map[string]policy.Maker[policy.Release]{
 		"dress": dress.NewRelease,

@@ -144,7 +144,7 @@ func TestShrinks(t *testing.T) {
 		want bool
 	}{
 		{"fifo", nil, false},
-		{"heddle", nil, false}, // sizes masters
+		{"heddle", nil, false}, // sizes and weighs masters
 		{"heddle", []string{"trim.map=whole", "size.reduce=asked"}, false},
 		{"heddle", []string{"trim.map=ikayak.shrink"}, true},
 		{"fifo", []string{"trim.executor={ikayak.fixed: {part: 0.5}}"}, true},

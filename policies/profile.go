@@ -208,7 +208,7 @@ func wrong(err error, into any) string {
 }
 
 // Shrinks reports whether tasks may get less than their masters ask for: by the profile's sizes or trims, or by its
-// control, which may resize what runs. What masters themselves get does not count.
+// control, which may resize what runs. What masters themselves get does not count, nor what changes weights alone.
 func (p *Profile) Shrinks() bool {
 	less := func(refs map[string]any, neutral string) bool {
 		for kind, ref := range refs { // order: none matters for whether there is one
@@ -218,7 +218,11 @@ func (p *Profile) Shrinks() bool {
 		}
 		return false
 	}
-	return less(p.Size, "asked") || less(p.Trim, "whole") || len(p.Control) > 0
+	resizes := func(ref any) bool {
+		name := nameOf(ref)
+		return name != "idle" && name != "masters"
+	}
+	return less(p.Size, "asked") || less(p.Trim, "whole") || slices.ContainsFunc(p.Control, resizes)
 }
 
 // merge lays o over p: what o sets replaces what p sets, slot by slot and kind by kind.

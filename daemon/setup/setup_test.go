@@ -127,7 +127,7 @@ func TestNoConfiguration(t *testing.T) {
 	if got := strings.Join(d.Remarks, "\n"); !strings.Contains(got, "no configuration") || !strings.Contains(got, "profile heddle: no scheduler is configured") {
 		t.Errorf("remarks:\n%s", got)
 	}
-	if len(s.Off) > 0 || s.Set.Size[heddle.AM] == nil {
+	if len(s.Off) != 1 || !strings.HasPrefix(s.Off[0], "masters (control): ") || s.Set.Size[heddle.AM] == nil {
 		t.Errorf("off is %q", s.Off)
 	}
 	if o := load(t, Options{Profile: "mrorchestrator"}).Scheduler; len(o.Off) != 1 || len(o.Set.Control) > 0 {

@@ -162,11 +162,12 @@ func (x *rival) worth(ours exp.Arm) exp.Sweep {
 		{"without reduces on as many nodes as there are", "place.reduce=[any, uncrowded]"},
 		{"without executor placement", "place.executor=any"},
 		{"without running beside reservations", "book=capacity"},
+		{"without more weight for masters that start", "control=[idle]"},
 		{"without the fuzzy model", "estimate.remaining=progress"},
 		{"with random peeking", "place.map=[coupling.peek, uncrowded]"},
 		{"with shrunk maps", "trim.map=ikayak.shrink"},
-		{"with suspension", "control=[ikayak.suspend]"},
-		{"with memory moved between tasks", "control=[{mrorchestrator.regression: {mode: memory, lower_memory: needed}}]"},
+		{"with suspension", "control=[masters, ikayak.suspend]"},
+		{"with memory moved between tasks", "control=[masters, {mrorchestrator.regression: {mode: memory, lower_memory: needed}}]"},
 	}
 	if !slices.ContainsFunc(ours.Set, func(set string) bool { return strings.HasPrefix(set, "lanes=") }) {
 		for _, m := range []struct{ name, options string }{

@@ -238,3 +238,23 @@ func TestExecutorGoesWhereRoomIsSoonest(t *testing.T) {
 		ranOnce(t, ctx, res.App, tasksOf(t, ctx, res.App))
 	}
 }
+
+// With agents, a master has a larger weight on busy processors until its application holds a task, and no longer.
+func TestMasterStartsWithMoreWeight(t *testing.T) {
+	ctx := onTestbed(t, 6*time.Minute)
+	withAgents(t, ctx, 1, 1, "heddle")
+	r := must(testbed.StartSleep(ctx, "-m", "1", "-r", "0", "-mt", "3000"))(t)
+	app := must(r.App(ctx))(t)
+	seen := map[string][]string{}
+	res, err := watched(r, 50*time.Millisecond, func() { sharesSeen(seen) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeeded(t, ctx, res.App, 1)
+	master := strings.Replace(app, "application", "container", 1) + "_01_000001"
+	had := seen[master]
+	if t.Logf("shares of processors: %v", seen); !slices.Contains(had, "10240") || had[len(had)-1] != "1024" || len(seen) != 2 {
+		t.Errorf("the master had shares %v, of %d containers; want 10240 and at the end 1024, and its map beside it", had, len(seen))
+	}
+	noGroupLeft(t, ctx)
+}
