@@ -426,8 +426,11 @@ func (c *container) weight() int64 {
 	if c.deed != nil && c.deed.weight > 0 {
 		return c.deed.weight
 	}
-	return max(c.size[heddle.CPU], c.limitOf()[heddle.CPU])
+	return c.ownWeight()
 }
+
+// ownWeight returns the weight of a container's size.
+func (c *container) ownWeight() int64 { return max(c.size[heddle.CPU], c.limitOf()[heddle.CPU]) }
 
 // caps returns what an agent adds to a node's capabilities; nothing if there is no agent.
 func (a *agent) caps() heddle.Caps {

@@ -101,6 +101,10 @@ func TestAgentIsTold(t *testing.T) {
 	if again := a.told(); again == nil || again.Version != p.Version || len(again.Want) != 1 {
 		t.Errorf("after its time it is told %+v", again)
 	}
+	w.want(c, task, policy.Step{Do: policy.Weigh, Weight: 1000})
+	if x, err := w.m.Reports().Container(task); err != nil || x.Weight != 0 {
+		t.Errorf("with the weight of its size it is reported as weighed: %+v, %v", x, err)
+	}
 }
 
 // A capable agent is told what is frozen, what is bounded, and whose caches are to yield to its limit; an agent that

@@ -115,8 +115,12 @@ func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string)
 	m.wants(n)
 }
 
-// weigh gives a container another weight on busy processors, and bounds its processor use.
+// weigh gives a container another weight on busy processors, and bounds its processor use. The weight of its size, without
+// a bound, is no other one.
 func (m *Machine) weigh(c *container, weight, bound int64, by string) {
+	if weight == c.ownWeight() && bound == 0 {
+		weight = 0
+	}
 	d, n := c.changed(), c.node
 	m.staleNode(n)
 	m.counts.deeds.Weighed += count(weight > 0 && weight != d.weight)

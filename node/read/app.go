@@ -98,7 +98,11 @@ func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	})
 	if over {
 		next = place{}
-		maps.DeleteFunc(a.kept, func(_ string, o output) bool { return o.round != a.round })
+		left := len(a.kept) - maxKept*most // too many, if most was more before
+		maps.DeleteFunc(a.kept, func(_ string, o output) bool {
+			left--
+			return o.round != a.round || left >= 0
+		})
 		a.round++
 	}
 	a.last, a.next = pass, next

@@ -30,7 +30,7 @@ var Default = Options{Weight: 10, For: 60}
 // A Control weighs the masters that start.
 type Control struct {
 	o        Options
-	starting []start // ordered by when their nodes ran them
+	starting []start
 }
 
 // A start is a master of an application that holds no task yet.
@@ -61,19 +61,20 @@ func (*Control) Needs() policy.Needs {
 }
 
 // Hears implements [policy.Listener].
-func (c *Control) Hears() policy.News { return policy.Started }
+func (c *Control) Hears() policy.News { return policy.Started | policy.Adopted }
 
-// Hear implements [policy.Listener].
-func (c *Control) Hear(v policy.View, e policy.Effect) {
+// Hear implements [policy.Listener]. A master that is found running may still be starting.
+func (c *Control) Hear(_ policy.View, e policy.Effect) {
 	if x := e.Container; x.Kind() == heddle.AM {
-		c.starting = append(c.starting, start{master: x.ID(), until: v.Now().Plus(heddle.Seconds(c.o.For))})
+		c.starting = append(c.starting, start{master: x.ID(), until: x.Started().Plus(heddle.Seconds(c.o.For))})
 	}
 }
 
 // Every implements [policy.Control].
 func (c *Control) Every() heddle.Span { return heddle.Second }
 
-// Run implements [policy.Control].
+// Run implements [policy.Control]. A weight that cannot be taken back now, since the node's agent is away, is taken back
+// when it can be.
 func (c *Control) Run(v policy.View, p *policy.Plan) {
 	still := c.starting[:0]
 	for _, s := range c.starting {
@@ -82,13 +83,14 @@ func (c *Control) Run(v policy.View, p *policy.Plan) {
 			continue
 		}
 		size := max(x.Told()[heddle.CPU], x.Limit()[heddle.CPU])
-		switch over := v.Now() >= s.until || !x.App().UsedByTasks().IsZero(); {
-		case over && s.weighs:
+		over, can := v.Now() >= s.until || !x.App().UsedByTasks().IsZero(), x.Can(heddle.Weighs)
+		switch {
+		case over && !s.weighs:
+			continue
+		case over && can:
 			p.Weigh(s.master, size)
 			continue
-		case over:
-			continue
-		case !s.weighs && x.Can(heddle.Weighs):
+		case !s.weighs && can:
 			p.Weigh(s.master, int64(c.o.Weight*float64(size)))
 			s.weighs = true
 		}

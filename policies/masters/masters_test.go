@@ -3,10 +3,12 @@ package masters_test
 import (
 	"testing"
 
+	"heddle"
 	"heddle/internal/testkit/dialogue"
 	"heddle/policies/masters"
 	"heddle/policy"
 	"heddle/policy/policytest"
+	"heddle/sched"
 )
 
 func put(c policy.Control) policy.Set {
@@ -24,5 +26,42 @@ func TestOptionsOutOfRange(t *testing.T) {
 		if _, err := masters.New(policytest.Args(o)); err == nil {
 			t.Errorf("%s was taken", o)
 		}
+	}
+}
+
+// A weight is taken back even if the agent was away when the master had it for long enough.
+func TestTakenBackLater(t *testing.T) {
+	c, err := masters.New(policytest.Args("{weight: 4, for: 5}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := sched.New(put(c))
+	var weighed []heddle.Weigh
+	at := heddle.Time(0)
+	step := func(after heddle.Span, ev heddle.Event) (launched []heddle.ContainerID) {
+		at = at.Plus(after)
+		for _, d := range core.Step(at, ev) {
+			switch d := d.(type) {
+			case *heddle.Launch:
+				launched = append(launched, d.Container)
+			case *heddle.Weigh:
+				weighed = append(weighed, *d)
+			}
+		}
+		return launched
+	}
+	step(0, heddle.NodeUp{Total: heddle.Of(8192, 8000), Can: heddle.AllCaps})
+	step(0, heddle.Submit{Queue: 1, Master: heddle.Of(1024, 1000)})
+	master := step(0, heddle.Heartbeat{})[0]
+	step(0, heddle.Acquire{})
+	step(0, heddle.Started{Container: master})
+	step(heddle.Second, heddle.Wake{})
+	step(0, heddle.Unable{Container: master, What: heddle.Weighs})
+	step(9*heddle.Second, heddle.Wake{})
+	step(0, heddle.Able{Container: master, What: heddle.Weighs})
+	step(heddle.Second, heddle.Wake{})
+	step(heddle.Second, heddle.Wake{})
+	if len(weighed) != 2 || weighed[0].Weight != 4000 || weighed[1].Weight != 1000 {
+		t.Errorf("the master was weighed %+v; want 4000, and 1000 once the agent is back", weighed)
 	}
 }
