@@ -107,11 +107,11 @@ func TestChangesWithoutGroups(t *testing.T) {
 	c := testConfig()
 	c.ACLs, c.Admins = true, "root ops"
 	inWorldOf(t, "capacity", c, func(t *testing.T, w *world) {
-		known, place := []string(nil), error(nil)
+		known, place, asked := []string(nil), error(nil), map[string]int{}
 		sch := testScheduler(t, "capacity")
 		sch.Queues[0].SubmitACL, sch.Rebuild = "ann", func([]string) (*rm.Scheduler, error) { return sch, nil }
 		sch.Groups = func(user string) ([]string, error) {
-			if user == "bob" && known == nil {
+			if asked[user]++; user == "bob" && known == nil {
 				return nil, ErrNoGroups
 			}
 			return known, nil
@@ -121,6 +121,9 @@ func TestChangesWithoutGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := w.submit("MAPREDUCE", 1024)
+		if _, err := w.r.SetPriority(t.Context(), Actor{User: "ann"}, id, 1); err != nil || asked["ann"] > 0 {
+			t.Errorf("a change by the owner: %v, after %d lookups", err, asked["ann"])
+		}
 		bob := Actor{User: "bob"}
 		_, priority := w.r.SetPriority(t.Context(), bob, id, 1)
 		for what, err := range map[string]error{

@@ -89,13 +89,17 @@ func TestUnknownResult(t *testing.T) {
 		look := func(ctx context.Context) error { _, err := w.r.WholeApp(ctx, id); return err }
 		w.r.readsHosts <- struct{}{} // another refresh hangs
 		refresh := func(ctx context.Context) error { return w.r.RefreshNodes(ctx, false, 0) }
+		late := func(ctx context.Context) error {
+			<-ctx.Done() // the caller has left by the time that its groups are known
+			return kill(ctx)
+		}
 		w.r.post(hang)
-		if k, l, r := result(kill), result(look), result(refresh); k != "UNKNOWN" || l != "FAILURE" || r != "FAILURE" {
-			t.Errorf("the loop hangs: a change is %s, what is read before is %s, a refresh behind another %s", k, l, r)
+		if k, l, r, a := result(kill), result(look), result(refresh), result(late); k != "UNKNOWN" || l != "FAILURE" || r != "FAILURE" || a != "FAILURE" {
+			t.Errorf("the loop hangs: a change is %s, what is read before is %s, a refresh behind another %s, a change of a caller that left before %s", k, l, r, a)
 		}
 		w.stop()
-		if l, r := result(look), result(refresh); l != "FAILURE" || r != "FAILURE" {
-			t.Errorf("it has stopped: what is read before a change is %s, a refresh behind another %s", l, r)
+		if k, l, r := result(kill), result(look), result(refresh); k != "FAILURE" || l != "FAILURE" || r != "FAILURE" {
+			t.Errorf("it has stopped: a change is %s, what is read before is %s, a refresh behind another %s", k, l, r)
 		}
 	})
 }

@@ -22,20 +22,27 @@ const defaultQueue = "default"
 // is empty if User itself does.
 type Actor struct{ User, Addr, RealUser string }
 
-// asPerson is say for a change by an actor, whose groups it looks up. It must not run in the loop: it may ask a directory
-// service. If the groups are not known, only what does not depend on them is done; the error is then ErrNoGroups and not
-// that the change is denied.
+// asPerson is say for a change by an actor. If it is denied to the name alone, it looks the actor's groups up and tries
+// again, so it must not run in the loop: it may ask a directory service. If the groups are not known, the error is
+// ErrNoGroups and not that the change is denied.
 func asPerson[T any](ctx context.Context, r *RM, who Actor, with func(rm.Call, rm.Person) rm.Message) (T, error) {
 	p := rm.Person{User: who.User, Addr: who.Addr}
-	var unsure error
-	if r.cfg.ACLs {
-		p.Groups, unsure = r.Groups(who.User)
+	try := func() (T, error) {
+		return say[T](ctx, r, changeLane, func(c rm.Call) rm.Message { return with(c, p) })
 	}
-	v, err := say[T](ctx, r, changeLane, func(c rm.Call) rm.Message { return with(c, p) })
-	if unsure != nil && errors.As(err, new(*rm.Denied)) {
-		err = unsure
+	v, err := try()
+	if !r.cfg.ACLs || !errors.As(err, new(*rm.Denied)) {
+		return v, err
 	}
-	return v, err
+	groups, unsure := r.Groups(who.User)
+	if unsure != nil {
+		return v, unsure
+	}
+	if len(groups) == 0 {
+		return v, err
+	}
+	p.Groups = groups
+	return try()
 }
 
 // changeBy is asPerson for a change whose answer is only that it is done.

@@ -167,8 +167,15 @@ func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
 	return q.n > 0
 }
 
-// enter makes the loop run f, unless ctx has ended by then.
+// enter makes the loop run f, unless ctx has ended by then. After an error the loop does not run it.
 func (r *RM) enter(ctx context.Context, in lane, f func()) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.done:
+		return ErrStopping
+	default:
+	}
 	came := time.Now()
 	do := func() {
 		r.watch.lag.Add(time.Since(came))

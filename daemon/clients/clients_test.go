@@ -262,6 +262,14 @@ func TestGroupsNotNeeded(t *testing.T) {
 	wantClass(t, c.Call(t.Context(), "getApplicationAttempts", attempts, &wire.GetApplicationAttemptsResponse{}), rpc.ClassYarn, "User eve does not have privilege")
 	f.queues[2].AdminACL = "carl ops"
 	wantClass(t, c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, acls), classRetry, "groups cannot be looked up")
+	o.Admins = "root ops"
+	c, _ = dial(t, f, o, "eve")
+	f.queues[2].AdminACL = "carl"
+	wantClass(t, c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, acls), classRetry, "groups cannot be looked up")
+	f.queues[0].SubmitACL, f.queues[0].AdminACL = "*", "*"
+	if err := c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, acls); err != nil {
+		t.Errorf("everybody has all rights: %v", err)
+	}
 }
 
 func TestProxyUsers(t *testing.T) {

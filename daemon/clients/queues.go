@@ -166,15 +166,11 @@ func float[F ~float64](f F) *float32 { return new(float32(f)) }
 // getQueueUserAcls says what the caller may do in each queue. A right in a queue holds in the queues below it too. It fails
 // if a right depends on groups that are not known.
 func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {
-	all := !s.o.ACLs
+	all, lacks, unsure := !s.o.ACLs, false, error(nil)
 	if !all {
-		var err error
-		if all, err = s.o.Administers(ctx, who.User); err != nil {
-			return nil, err
-		}
 		s.o.Prepare(ctx, who.User)
+		all, unsure = s.o.Administers(ctx, who.User)
 	}
-	var unsure error
 	in := func(list string) bool {
 		may, err := s.o.Admits(ctx, rm.ACL(list), who.User)
 		unsure = cmp.Or(unsure, err)
@@ -195,7 +191,7 @@ func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wir
 		}
 		r.administer = r.administer || in(q.AdminACL)
 		r.submit = r.submit || r.administer || in(q.SubmitACL)
-		have[i] = r
+		have[i], lacks = r, lacks || !r.submit || !r.administer
 		info := &wire.QueueUserACLInfo{QueueName: &q.Path}
 		if r.submit {
 			info.UserAcls = append(info.UserAcls, wire.QueueACL_QACL_SUBMIT_APPLICATIONS)
@@ -205,7 +201,7 @@ func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wir
 		}
 		m.QueueUserAcls = append(m.QueueUserAcls, info)
 	}
-	if unsure != nil {
+	if lacks && unsure != nil {
 		return nil, unsure
 	}
 	return m, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"os/user"
 	"strings"
@@ -72,13 +73,25 @@ func (g *groups) of(name string) ([]string, error) {
 func (g *groups) membership(name string) *membership {
 	m := g.known[name]
 	if m == nil {
-		if len(g.known) >= maxGroups {
-			clear(g.known)
-		}
+		g.forgetSome()
 		m = &membership{}
 		g.known[name] = m
 	}
 	return m
+}
+
+// forgetSome makes room for another user, first of those without groups: no failing lookups take others' groups away.
+// g.mu is held.
+func (g *groups) forgetSome() {
+	if len(g.known) >= maxGroups {
+		maps.DeleteFunc(g.known, func(_ string, m *membership) bool { return len(m.groups) == 0 && m.asked == nil })
+	}
+	for name := range g.known { // order: one is as good as another
+		if len(g.known) < maxGroups {
+			return
+		}
+		delete(g.known, name)
+	}
 }
 
 // renew looks a user up; g.mu is held before and after that.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -361,8 +362,16 @@ func TestGroupsOutliveTheDirectory(t *testing.T) {
 	ask(2, "staff", "ops")
 	now = now.Add(emptyTime)
 	ask(3, "staff", "ops")
+	now, fails = now.Add(emptyTime), errors.New("the directory does not answer")
+	for i := range maxGroups {
+		if _, err := g.of(strconv.Itoa(i)); err == nil {
+			t.Fatalf("user %d has groups", i)
+		}
+	}
+	asked = 3
+	ask(4, "staff", "ops")
 	now, fails = now.Add(emptyTime), nil
-	ask(4, "staff")
+	ask(5, "staff")
 }
 
 // An application whose queue depends on groups that are not known is placed nowhere: its client tries again.

@@ -122,11 +122,14 @@ func readWhole(path string) (*wreck, error) {
 	return w, err
 }
 
-// mark marks a copy as such: see [State.Copied]. A copy that it cannot mark is removed.
+// mark marks a copy as such: see [State.Copied]. It does so twice, since the first two pages of a file belong to its last
+// two commits: whichever of the commits can be read has the mark. A copy that it cannot mark is removed.
 func mark(path string) error {
 	db, _, err := openFile(path)
 	if err == nil {
-		err = db.Update(func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyCopied, true) })
+		for range 2 {
+			err = errors.Join(err, db.Update(func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyCopied, true) }))
+		}
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {

@@ -388,6 +388,26 @@ func TestLostMark(t *testing.T) {
 	must(t, s.Close())
 }
 
+// A copy is still one if what was written to it last is damaged.
+func TestLastCommitOfCopyLost(t *testing.T) {
+	for _, name := range []string{"the first page", "the root"} {
+		path, content := realistic(t)
+		must(t, mark(path))
+		b, err := os.ReadFile(path)
+		must(t, err)
+		if order.Uint32(b[pageHeader+8:]) != 4096 {
+			t.Skip("pages of this machine are not 4096 bytes long")
+		}
+		lastCommit(t)[name](b)
+		must(t, os.WriteFile(path, b, fileMode))
+		s, state := mustOpen(t, path)
+		if before := stateOf(t, content).Epoch; !state.Copied || state.Epoch <= before+epochJump {
+			t.Errorf("%s: opened as a copy: %v, with epoch %d after %d", name, state.Copied, state.Epoch, before)
+		}
+		must(t, s.Close())
+	}
+}
+
 // Repairing a store as root leaves nothing that its owner cannot open, and nothing if there is no store.
 func TestRepairLeavesLocks(t *testing.T) {
 	path, _ := realistic(t)
@@ -657,9 +677,9 @@ func TestBackToACopy(t *testing.T) {
 	}
 }
 
-// If the last commit is missing, whatever it contained, no attempt and no start gets its number again: not even after
-// the start that noticed the loss.
-func TestLastCommitLost(t *testing.T) {
+// lastCommit returns what damages the last commit of a store, by what is damaged.
+func lastCommit(t *testing.T) map[string]func(b []byte) {
+	t.Helper()
 	newest := func(b []byte) int { // of the first two pages
 		one, _ := readMeta(bytes.NewReader(b), 0)
 		other, _ := readMeta(bytes.NewReader(b), 4096)
@@ -668,7 +688,7 @@ func TestLastCommitLost(t *testing.T) {
 		}
 		return 0
 	}
-	damages := map[string]func(b []byte){
+	return map[string]func(b []byte){
 		"the first page": func(b []byte) { n := newest(b); clear(b[n*4096 : (n+1)*4096]) },
 		"the root": func(b []byte) {
 			h, _, err := findMeta(bytes.NewReader(b), int64(len(b)))
@@ -682,7 +702,12 @@ func TestLastCommitLost(t *testing.T) {
 			clear(b[:8192])
 		},
 	}
-	for name, damage := range damages {
+}
+
+// If the last commit is missing, whatever it contained, no attempt and no start gets its number again: not even after
+// the start that noticed the loss.
+func TestLastCommitLost(t *testing.T) {
+	for name, damage := range lastCommit(t) {
 		path := place(t)
 		s, state := mustOpen(t, path)
 		must(t, commitNow(s, PutApp(App{ID: app(1)}), PutApp(App{ID: app(2), State: "FINISHED"}), PutApp(App{ID: app(3)}), PutAttempt(Attempt{ID: attempt(1, 1)})))
