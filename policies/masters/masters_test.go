@@ -41,11 +41,11 @@ func TestTakenBackLater(t *testing.T) {
 	step := func(after heddle.Span, ev heddle.Event) (launched []heddle.ContainerID) {
 		at = at.Plus(after)
 		for _, d := range core.Step(at, ev) {
-			switch d := d.(type) {
-			case *heddle.Launch:
-				launched = append(launched, d.Container)
-			case *heddle.Weigh:
-				weighed = append(weighed, *d)
+			if l, ok := d.(*heddle.Launch); ok {
+				launched = append(launched, l.Container)
+			}
+			if w, ok := d.(*heddle.Weigh); ok {
+				weighed = append(weighed, *w)
 			}
 		}
 		return launched
