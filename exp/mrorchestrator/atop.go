@@ -65,8 +65,7 @@ func (m *manager) experiment() exp.Experiment {
 		k.Unit, k.Kind, k.BoundIs, k.Why = "%", exp.Gain, mostReducedIs, m.why
 	}
 	pairs := []pair{{m.base, ours}}
-	e.Metrics = append(e.Metrics, utilisation(pairs, "increase",
-		limited{m.cpu, allBusy(pairs), allBusyIs}, limited{m.memory, allFull(pairs), allFullIs}, m.why)...)
+	e.Metrics = append(e.Metrics, utilisation(pairs, "increase", m.cpu, m.memory, m.why)...)
 	e.Metrics = append(e.Metrics, gained(bestFound, bestTogether(arms, m.base))...)
 	e.Sweeps = []exp.Sweep{{
 		Name: "ablation", Title: "What the gain comes from", Base: m.base,

@@ -240,44 +240,28 @@ func increase(pairs []pair, of func(x *sim.Result) float64) func(exp.Runs) float
 	}
 }
 
-// A limited figure has its published value and the most that any schedule can reach.
-type limited struct {
-	published float64
-	bound     func(exp.Runs) float64
-	boundIs   string
-}
-
-// utilisation returns the metrics of the cluster's utilisation. what is "increase" or "mean increase".
-func utilisation(pairs []pair, what string, cpu, memory limited, why string) []exp.Metric {
+// utilisation returns the metrics of the cluster's utilisation, given the published figures. what is "increase" or "mean
+// increase".
+func utilisation(pairs []pair, what string, cpu, memory float64, why string) []exp.Metric {
 	return []exp.Metric{
-		{Name: "CPU utilisation, " + what, Unit: "%", Kind: exp.Gain, Published: cpu.published, Bound: cpu.bound, BoundIs: cpu.boundIs, Why: why, Of: increase(pairs, cpuUsed)},
-		{Name: "memory utilisation, " + what, Unit: "%", Kind: exp.Gain, Published: memory.published, Bound: memory.bound, BoundIs: memory.boundIs, Why: why, Of: increase(pairs, memoryUsed)},
+		{Name: "CPU utilisation, " + what, Unit: "%", Kind: exp.Gain, Published: cpu, Bound: untilFull(pairs, cpuUsed), BoundIs: allBusyIs, Why: why, Of: increase(pairs, cpuUsed)},
+		{Name: "memory utilisation, " + what, Unit: "%", Kind: exp.Gain, Published: memory, Bound: untilFull(pairs, memoryUsed), BoundIs: allFullIs, Why: why, Of: increase(pairs, memoryUsed)},
 	}
 }
 
-// allFull computes the most by which memory in use can grow, until none is free, as the mean over pairs of arms.
-func allFull(pairs []pair) func(exp.Runs) float64 {
+// untilFull computes the most by which the part of a resource that is in use can grow, until all of it is, as the mean
+// over pairs of arms.
+func untilFull(pairs []pair, of func(x *sim.Result) float64) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		var x []float64
 		for _, p := range pairs {
-			x = append(x, exp.Increase(memoryUsed(r.Arm(p.base)), 1))
+			x = append(x, exp.Increase(of(r.Arm(p.base)), 1))
 		}
 		return exp.Mean(x)
 	}
 }
 
-const allFullIs = "A machine cannot use more memory than it has: 100/u − 100 %, where u is the part in use without control."
-
-// allBusy computes the most by which the use of processors can grow, until all are in use, as the mean over pairs of
-// arms.
-func allBusy(pairs []pair) func(exp.Runs) float64 {
-	return func(r exp.Runs) float64 {
-		var x []float64
-		for _, p := range pairs {
-			x = append(x, exp.Increase(cpuUsed(r.Arm(p.base)), 1))
-		}
-		return exp.Mean(x)
-	}
-}
-
-const allBusyIs = "Utilisation cannot exceed 100 %: 100/u − 100 %, where u is the utilisation without control."
+const (
+	allBusyIs = "Utilisation cannot exceed 100 %: 100/u − 100 %, where u is the utilisation without control."
+	allFullIs = "A machine cannot use more memory than it has: 100/u − 100 %, where u is the part in use without control."
+)

@@ -84,8 +84,7 @@ func nativeTogether() exp.Experiment {
 	}
 	e.Metrics = append(e.Metrics, s.bothGainMost(), s.longGainMore())
 	pairs := []pair{{"slots", "REGRESSION CPU+Memory"}}
-	e.Metrics = append(e.Metrics, utilisation(pairs, "increase",
-		limited{15.2, allBusy(pairs), allBusyIs}, limited{14.5, allFull(pairs), allFullIs}, whyUsed)...)
+	e.Metrics = append(e.Metrics, utilisation(pairs, "increase", 15.2, 14.5, whyUsed)...)
 	e.Metrics = append(e.Metrics, exp.Metric{
 		Name: "makespan of the six without control", Unit: "min", Kind: exp.SetUp, Published: 70, Of: func(r exp.Runs) float64 { return exp.Makespan(r.Arm("slots")) / 60 },
 	})
@@ -107,8 +106,7 @@ func nativeSingle() exp.Experiment {
 	}
 	pairs := addAlone(&e, workers, native, idealNative)
 	e.Metrics = append(e.Metrics, s.bothGainMost(), s.longGainMore())
-	e.Metrics = append(e.Metrics, utilisation(pairs, "mean increase",
-		limited{7, allBusy(pairs), allBusyIs}, limited{8.5, allFull(pairs), allFullIs}, whyUsed)...)
+	e.Metrics = append(e.Metrics, utilisation(pairs, "mean increase", 7, 8.5, whyUsed)...)
 	e.Metrics = append(e.Metrics, gained(ideally, bestAlone)...)
 	return e
 }
