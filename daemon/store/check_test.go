@@ -33,9 +33,7 @@ func pagesOf(t *testing.T, content []byte, kind uint16) []uint64 {
 // The check finds what the library would trust.
 func TestStructure(t *testing.T) {
 	path, content := filled(t)
-	if order.Uint32(content[pageHeader+8:]) != 4096 {
-		t.Skip("pages of this machine are not 4096 bytes long")
-	}
+	needsUsualPages(t, content)
 	branch := pagesOf(t, content, flagBranch)[0]
 	leaf := pagesOf(t, content, flagLeaf)[0]
 	fewer := func(b []byte, id uint64) { order.PutUint16(b[id*4096+10:], order.Uint16(b[id*4096+10:])-1) }
@@ -135,9 +133,7 @@ func sizes(records map[string]map[string][]byte) map[string]int {
 // A page whose header claims pages after it is damaged, and what is on these is read.
 func TestClaimedPages(t *testing.T) {
 	path, content := realistic(t)
-	if order.Uint32(content[pageHeader+8:]) != 4096 {
-		t.Skip("pages of this machine are not 4096 bytes long")
-	}
+	needsUsualPages(t, content)
 	whole, err := readWreck(path)
 	must(t, err)
 	for _, id := range slices.Concat(pagesOf(t, content, flagLeaf), pagesOf(t, content, flagBranch), pagesOf(t, content, flagFreelist)) {
@@ -177,6 +173,14 @@ func wantAnyKind(t *testing.T, content []byte, page uint64, at int, want map[str
 		broken := slices.Clone(content)
 		order.PutUint32(broken[at:], order.Uint32(broken[at:])^1<<bit)
 		wantAll(t, broken, page, want, fmt.Sprintf("%s, bit %d", what, bit))
+	}
+}
+
+// needsUsualPages skips a test that damages a store at offsets of pages of 4096 bytes if this machine's are of another size.
+func needsUsualPages(t testing.TB, content []byte) {
+	t.Helper()
+	if order.Uint32(content[pageHeader+8:]) != 4096 {
+		t.Skip("pages of this machine are not 4096 bytes long")
 	}
 }
 

@@ -75,9 +75,7 @@ func placesOf(t *testing.T, content []byte) map[string][2]uint64 {
 // keeps the damaged file. Attempt and container numbers are not repeated.
 func TestEveryPage(t *testing.T) {
 	path, content := realistic(t)
-	if order.Uint32(content[pageHeader+8:]) != 4096 {
-		t.Skip("pages of this machine are not 4096 bytes long")
-	}
+	needsUsualPages(t, content)
 	before := stateOf(t, content)
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
@@ -126,9 +124,7 @@ func TestForgedPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, content := store(t)
-			if order.Uint32(content[pageHeader+8:]) != 4096 {
-				t.Skip("pages of this machine are not 4096 bytes long")
-			}
+			needsUsualPages(t, content)
 			wantNoForged(t, path, content)
 		})
 	}
@@ -193,9 +189,7 @@ func wantNone(t *testing.T, path string, broken []byte, records map[string][]byt
 // says that it is before it.
 func TestForgedLastPage(t *testing.T) {
 	path, content := realistic(t)
-	if order.Uint32(content[pageHeader+8:]) != 4096 {
-		t.Skip("pages of this machine are not 4096 bytes long")
-	}
+	needsUsualPages(t, content)
 	ann := app(1) // a piece too many of its submission would cost her the application
 	key := []byte(string(submissionPrefix(ann)) + "0000/0001")
 	forged := map[string][]byte{string(key): seal(key, []byte("bob's"))}
@@ -253,9 +247,7 @@ func leafOf(id uint64, records map[string][]byte) []byte {
 // If a reference leads to another page, the records of the page that it should lead to are found all the same.
 func TestWrongReferences(t *testing.T) {
 	_, content := realistic(t)
-	if order.Uint32(content[pageHeader+8:]) != 4096 {
-		t.Skip("pages of this machine are not 4096 bytes long")
-	}
+	needsUsualPages(t, content)
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
 	whole := inspect(bytes.NewReader(content), h, nil)
@@ -395,9 +387,7 @@ func TestLastCommitOfCopyLost(t *testing.T) {
 		must(t, mark(path))
 		b, err := os.ReadFile(path)
 		must(t, err)
-		if order.Uint32(b[pageHeader+8:]) != 4096 {
-			t.Skip("pages of this machine are not 4096 bytes long")
-		}
+		needsUsualPages(t, b)
 		lastCommit(t)[name](b)
 		must(t, os.WriteFile(path, b, fileMode))
 		s, state := mustOpen(t, path)
@@ -719,9 +709,7 @@ func TestLastCommitLost(t *testing.T) {
 		must(t, s.Close())
 		content, err := os.ReadFile(path)
 		must(t, err)
-		if order.Uint32(content[pageHeader+8:]) != 4096 {
-			t.Skip("pages of this machine are not 4096 bytes long")
-		}
+		needsUsualPages(t, content)
 		damage(content)
 		must(t, os.WriteFile(path, content, fileMode))
 		if name == "both" {
