@@ -169,13 +169,6 @@ func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
 
 // enter makes the loop run f, unless ctx has ended by then. After an error the loop does not run it.
 func (r *RM) enter(ctx context.Context, in lane, f func()) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-r.done:
-		return ErrStopping
-	default:
-	}
 	came := time.Now()
 	do := func() {
 		r.watch.lag.Add(time.Since(came))
@@ -184,6 +177,13 @@ func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 		}
 	}
 	if in != beatLane {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-r.done:
+			return ErrStopping
+		default:
+		}
 		defer r.nudge()
 		r.lanes.mu.Lock()
 		defer r.lanes.mu.Unlock()
