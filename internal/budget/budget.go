@@ -55,6 +55,7 @@ type line struct {
 type waiter struct {
 	bytes   int64
 	granted chan struct{}
+	held    bool // it has held others back in this turn of its line
 }
 
 // New returns a budget of most bytes in total and each bytes per address.
@@ -108,7 +109,7 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 		b.mu.Unlock()
 		return nil
 	}
-	w := &waiter{bytes, make(chan struct{})}
+	w := &waiter{bytes: bytes, granted: make(chan struct{})}
 	l := a.enqueue(from, w)
 	b.serve()
 	b.mu.Unlock()
@@ -130,7 +131,9 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 	defer b.mu.Unlock()
 	if i := slices.Index(l.waiting, w); i >= 0 {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
-		b.turns = slices.DeleteFunc(b.turns, func(l *line) bool { return len(l.waiting) == 0 })
+		if turn := slices.Index(b.turns, l); len(l.waiting) == 0 || w.held && b.smaller(turn, bytes) {
+			b.endTurn(turn)
+		}
 	} else { // granted in the meantime
 		a.add(from, -bytes)
 	}
@@ -208,7 +211,8 @@ func (a *Account) add(from netip.Addr, bytes int64) {
 // serve grants the waiting requests that fit, one of each line in turn. It passes over those whose address already has
 // its part; a line with only such requests keeps its turn. The first request that the whole budget has too few bytes for
 // also holds back the lines behind it that leave at least as much for others, so that a request for many bytes is
-// granted eventually.
+// granted eventually. If it gives up while a smaller one waits there, the turn of its line is over: an address that asks
+// again and again would otherwise hold the others back without end.
 func (b *Budget) serve() {
 	stop := int64(math.MaxInt64)
 	for i := 0; i < len(b.turns) && stop > 0; { // at 0 nothing is free for anyone: thousands may wait
@@ -221,7 +225,7 @@ func (b *Budget) serve() {
 		case at < 0:
 			i++
 		case !l.by.free(l.waiting[at].bytes):
-			stop = l.keep
+			stop, l.waiting[at].held = l.keep, true
 			i++
 		default:
 			b.grant(i, at)
@@ -229,15 +233,34 @@ func (b *Budget) serve() {
 	}
 }
 
-// grant gives a waiting request of a line its bytes. The next turn of the line comes after those of all others.
+// grant gives a waiting request of a line its bytes, and ends the turn of the line.
 func (b *Budget) grant(turn, at int) {
 	l := b.turns[turn]
 	w := l.waiting[at]
 	l.by.add(l.from, w.bytes)
 	close(w.granted)
 	l.waiting = slices.Delete(l.waiting, at, at+1)
+	b.endTurn(turn)
+}
+
+// smaller reports whether a request for fewer bytes is held back by a line, and not by its own address's part.
+func (b *Budget) smaller(turn int, bytes int64) bool {
+	return slices.ContainsFunc(b.turns[turn+1:], func(l *line) bool {
+		return l.keep >= b.turns[turn].keep && slices.ContainsFunc(l.waiting, func(w *waiter) bool {
+			return w.bytes < bytes && b.by[l.from]+w.bytes <= b.each
+		})
+	})
+}
+
+// endTurn removes a line unless requests of it wait: its next turn comes after those of all others.
+func (b *Budget) endTurn(turn int) {
+	l := b.turns[turn]
 	b.turns = slices.Delete(b.turns, turn, turn+1)
-	if len(l.waiting) > 0 {
-		b.turns = append(b.turns, l)
+	if len(l.waiting) == 0 {
+		return
 	}
+	for _, w := range l.waiting {
+		w.held = false
+	}
+	b.turns = append(b.turns, l)
 }

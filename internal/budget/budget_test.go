@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,15 +18,15 @@ var ann, bob, eve = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0
 // taken takes bytes in a goroutine and returns a function that reports whether they were granted.
 func taken(t *testing.T, a *Account, from netip.Addr, bytes int64) func() bool {
 	t.Helper()
-	done := false
+	var done atomic.Bool
 	go func() {
 		if err := a.Take(t.Context(), from, bytes, 0); err != nil {
 			t.Error(err)
 		}
-		done = true
+		done.Store(true)
 	}()
 	synctest.Wait()
-	return func() bool { synctest.Wait(); return done }
+	return func() bool { synctest.Wait(); return done.Load() }
 }
 
 // An address that has its part waits, and other addresses go on meanwhile.
@@ -320,6 +321,117 @@ func TestTurnsAfterGivingUp(t *testing.T) {
 		if want := []netip.Addr{bob, eve, bob}; !slices.Equal(order, want) {
 			t.Errorf("granted to %v, want %v", order, want)
 		}
+	})
+}
+
+// A request that holds a smaller one back and gives up has used its address's turn, whatever else the address asks for.
+func TestTurnGivenUp(t *testing.T) {
+	for name, within := range map[string]time.Duration{"its time runs out": time.Second, "its caller leaves": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := New(1<<20, 1<<20).Account(0)
+				if err := a.Try(ann, 400<<10); err != nil {
+					t.Fatal(err)
+				}
+				var all sync.WaitGroup
+				ctx, leave := context.WithCancel(t.Context())
+				all.Go(func() { _ = a.Take(ctx, eve, 600<<10, within) })
+				all.Go(func() {
+					for range 10 {
+						time.Sleep(time.Second / 2)
+						all.Go(func() { _ = a.Take(t.Context(), eve, 600<<10, time.Second) })
+					}
+				})
+				time.Sleep(time.Second * 6 / 10)
+				granted := taken(t, a, bob, 200<<10)
+				if granted() {
+					t.Error("bob overtakes eve")
+				}
+				time.Sleep(time.Second / 2)
+				if leave(); !granted() {
+					t.Error("bob waits for eve's next request")
+				}
+				a.Give(ann, 400<<10)
+				all.Wait()
+			})
+		})
+	}
+}
+
+// A request that gives up without holding others back leaves those of its address in their place.
+func TestGivenUpBeforeItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, zed := New(1<<20, 1<<20).Account(0), netip.MustParseAddr("10.0.0.4")
+		if err := a.Try(ann, 1<<19); err != nil {
+			t.Fatal(err)
+		}
+		first := taken(t, a, eve, 1<<19)
+		go func() { _ = a.Take(t.Context(), bob, 1<<19, time.Second) }()
+		synctest.Wait()
+		second, third := taken(t, a, bob, 1<<19), taken(t, a, zed, 400<<10)
+		time.Sleep(2 * time.Second)
+		if a.Give(ann, 1<<19); !first() || second() || third() {
+			t.Fatalf("eve: %v, bob: %v, zed: %v", first(), second(), third())
+		}
+		if a.Give(eve, 1<<19); !second() || third() {
+			t.Errorf("bob: %v, zed: %v", second(), third())
+		}
+		a.Give(bob, 1<<19)
+		a.Give(zed, 400<<10)
+	})
+}
+
+// A request that gives up and has kept nobody from anything leaves its turn to the next one of its address.
+func TestGivenUpForNobody(t *testing.T) {
+	for name, asks := range map[string]func(t *testing.T, readers, nodes *Account){
+		"equally large":                    func(*testing.T, *Account, *Account) {},
+		"smaller, but above a part":        func(t *testing.T, readers, _ *Account) { taken(t, readers, ann, 100<<10) },
+		"smaller, and not held back by it": func(t *testing.T, _, nodes *Account) { taken(t, nodes, netip.MustParseAddr("10.0.0.4"), 300<<10) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := New(1<<20, 640<<10)
+				readers, nodes := b.Account(100<<10), b.Account(0)
+				if err := readers.Try(ann, 600<<10); err != nil {
+					t.Fatal(err)
+				}
+				go func() { _ = readers.Take(t.Context(), eve, 400<<10, time.Second) }()
+				synctest.Wait()
+				first, second := taken(t, readers, eve, 400<<10), taken(t, readers, bob, 400<<10)
+				asks(t, readers, nodes)
+				time.Sleep(2 * time.Second)
+				if readers.Give(ann, 600<<10); !first() || second() {
+					t.Errorf("eve: %v, bob: %v", first(), second())
+				}
+				readers.Give(eve, 400<<10)
+			})
+		})
+	}
+}
+
+// A request that has held others back, and gives up after another one of its address has used that turn, uses no other.
+func TestGivenUpAfterItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, zed := New(1<<20, 1<<19).Account(0), netip.MustParseAddr("10.0.0.4")
+		if err := a.Try(ann, 1<<19); err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = a.Take(t.Context(), eve, 400<<10, time.Second) }()
+		synctest.Wait()
+		bobs := taken(t, a, bob, 400<<10)
+		a.More(eve, 120<<10) // so that her first request exceeds her part
+		if !taken(t, a, eve, 200<<10)() {
+			t.Fatal("eve waits, although she has the turn")
+		}
+		eves, zeds := taken(t, a, eve, 200<<10), taken(t, a, zed, 200<<10)
+		time.Sleep(2 * time.Second)
+		a.Give(eve, 120<<10)
+		if a.Give(ann, 1<<19); !bobs() || !eves() || zeds() {
+			t.Errorf("bob: %v, eve: %v, zed: %v", bobs(), eves(), zeds())
+		}
+		a.Give(bob, 400<<10)
+		a.Give(eve, 400<<10)
+		a.Give(zed, 200<<10)
 	})
 }
 
