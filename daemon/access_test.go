@@ -101,6 +101,38 @@ func TestAccessOfGroupsUnknown(t *testing.T) {
 	reading.End(0)
 }
 
+// A change that no list could allow by a group is denied without a lookup of groups.
+func TestDeniedWithoutGroups(t *testing.T) {
+	c := testConfig()
+	c.ACLs, c.Admins = true, "root"
+	inWorldOf(t, "capacity", c, func(t *testing.T, w *world) {
+		asked := 0
+		sch := testScheduler(t, "capacity")
+		sch.Queues[0].SubmitACL, sch.Rebuild = "ann", func([]string) (*rm.Scheduler, error) { return sch, nil }
+		sch.Groups = func(string) ([]string, error) { asked++; return nil, ErrNoGroups }
+		if err := w.refresh(sch); err != nil {
+			t.Fatal(err)
+		}
+		id, bob := w.submit("MAPREDUCE", 1024), Actor{User: "bob"}
+		_, priority := w.r.SetPriority(t.Context(), bob, id, 1)
+		given, _, err := w.r.NewApp(t.Context(), "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{
+			"a kill": w.r.Kill(t.Context(), bob, id, ""), "a move": w.r.Move(t.Context(), bob, id, "default"), "a priority": priority,
+			"a submission": w.r.Submit(t.Context(), "bob", submission(given, "MAPREDUCE", 1024)),
+		} {
+			if !errors.As(err, new(*rm.Denied)) {
+				t.Errorf("%s by somebody else: %v", what, err)
+			}
+		}
+		if asked > 0 {
+			t.Errorf("groups are looked up %d times", asked)
+		}
+	})
+}
+
 // A change that is denied to somebody whose groups are not known may be tried again. One that does not depend on them is
 // made, and a submission is not placed without them.
 func TestChangesWithoutGroups(t *testing.T) {

@@ -22,16 +22,16 @@ const defaultQueue = "default"
 // is empty if User itself does.
 type Actor struct{ User, Addr, RealUser string }
 
-// asPerson is say for a change by an actor. If it is denied to the name alone, it looks the actor's groups up and tries
-// again, so it must not run in the loop: it may ask a directory service. If the groups are not known, the error is
-// ErrNoGroups and not that the change is denied.
+// asPerson is say for a change by an actor. If it is denied to the name alone, and a list that applies names groups, it
+// looks the actor's groups up and tries again, so it must not run in the loop: it may ask a directory service. If the
+// groups are not known, the error is ErrNoGroups and not that the change is denied.
 func asPerson[T any](ctx context.Context, r *RM, who Actor, with func(rm.Call, rm.Person) rm.Message) (T, error) {
 	p := rm.Person{User: who.User, Addr: who.Addr}
 	try := func() (T, error) {
 		return say[T](ctx, r, changeLane, func(c rm.Call) rm.Message { return with(c, p) })
 	}
 	v, err := try()
-	if !r.cfg.ACLs || !errors.As(err, new(*rm.Denied)) {
+	if denied, is := errors.AsType[*rm.Denied](err); !is || !denied.Groups {
 		return v, err
 	}
 	groups, unsure := r.Groups(who.User)

@@ -40,30 +40,32 @@ func listed(s string) []string {
 	return out
 }
 
-// administers reports whether p is the owner or an administrator, who may do anything.
-func (m *Machine) administers(p Person) bool {
-	return p.User != "" && p.User == m.cfg.Owner || m.cfg.Admins.Admits(p.User, p.Groups)
-}
+// isIn reports whether an access list admits p.
+func (p Person) isIn(acl ACL) bool { return acl.Admits(p.User, p.Groups) }
+
+// owns reports whether p is the user that the ResourceManager runs as, who may do anything.
+func (m *Machine) owns(p Person) bool { return p.User != "" && p.User == m.cfg.Owner }
 
 // mayChange reports whether p may change an application: its owner, the administrators, the administrators of its queue
 // or of a queue above it, and the people that the application itself names may.
 func (m *Machine) mayChange(p Person, a *app) bool {
-	if !m.cfg.ACLs || p.User == a.user || m.administers(p) {
-		return true
-	}
-	for _, acl := range a.Access {
-		if acl.Change && acl.List.Admits(p.User, p.Groups) {
-			return true
-		}
-	}
-	return m.inQueue(a.queue, func(q *QueueInfo) bool { return ACL(q.AdminACL).Admits(p.User, p.Groups) })
+	return !m.cfg.ACLs || p.User == a.user || m.owns(p) || m.inChangers(a, p.isIn)
+}
+
+// inChangers reports whether a condition holds for one of the lists of those who may change an application.
+func (m *Machine) inChangers(a *app, holds func(ACL) bool) bool {
+	return holds(m.cfg.Admins) || slices.ContainsFunc(a.Access, func(x Access) bool { return x.Change && holds(x.List) }) ||
+		m.inQueue(a.queue, func(q *QueueInfo) bool { return holds(ACL(q.AdminACL)) })
 }
 
 // maySubmit reports whether p may submit to a queue. A right on a queue above it is enough.
 func (m *Machine) maySubmit(p Person, queue string) bool {
-	return !m.cfg.ACLs || m.administers(p) || m.inQueue(queue, func(q *QueueInfo) bool {
-		return ACL(q.SubmitACL).Admits(p.User, p.Groups) || ACL(q.AdminACL).Admits(p.User, p.Groups)
-	})
+	return !m.cfg.ACLs || m.owns(p) || m.inSubmitters(queue, p.isIn)
+}
+
+// inSubmitters reports whether a condition holds for one of the lists of those who may submit to a queue.
+func (m *Machine) inSubmitters(queue string, holds func(ACL) bool) bool {
+	return holds(m.cfg.Admins) || m.inQueue(queue, func(q *QueueInfo) bool { return holds(ACL(q.SubmitACL)) || holds(ACL(q.AdminACL)) })
 }
 
 // inQueue reports whether a condition holds for a queue, which need not exist yet, or for one above it.

@@ -85,3 +85,44 @@ func TestAccess(t *testing.T) {
 		t.Errorf("moe moves it to a queue that is closed to him: %v", err)
 	}
 }
+
+// A denial says whether one of the lists that apply names groups.
+func TestDeniedByGroups(t *testing.T) {
+	for name, c := range map[string]struct {
+		access         []Access
+		set            func(*Options)
+		change, submit bool
+	}{
+		"none":                   {},
+		"viewers":                {access: []Access{{List: "vic ops"}}},
+		"those who change it":    {access: []Access{{Change: true, List: " ops"}}, change: true},
+		"administrators":         {set: func(o *Options) { o.Config.Admins = "root ops" }, change: true, submit: true},
+		"the queue's":            {set: func(o *Options) { o.Scheduler.Queues[1].AdminACL = " ops" }, change: true, submit: true},
+		"those above":            {set: func(o *Options) { o.Scheduler.Queues[0].AdminACL = "boss ops" }, change: true, submit: true},
+		"those who submit":       {set: func(o *Options) { o.Scheduler.Queues[1].SubmitACL = "ann ops" }, submit: true},
+		"those who submit above": {set: func(o *Options) { o.Scheduler.Queues[0].SubmitACL = " ops" }, submit: true},
+	} {
+		w := newWorld(t, "capacity", func(o *Options) {
+			o.Config.ACLs, o.Config.Admins, o.Scheduler.Queues[1].SubmitACL = true, "root", "ann"
+			if c.set != nil {
+				c.set(o)
+			}
+		})
+		s := submission(w.newID(), "SPARK")
+		s.Access = slices.Concat(c.access, []Access{{Change: true, List: "moe"}})
+		w.done(w.submitAs("ann", s, "root.default"))
+		denied := func(what string, call Call, want bool) {
+			t.Helper()
+			_, err := answered[any](w, call)
+			if d, is := errors.AsType[*Denied](err); !is || d.Groups != want {
+				t.Errorf("%s: %s: %#v; want it to depend on groups: %v", name, what, err, want)
+			}
+		}
+		change, move := w.next(), w.next()
+		w.step(&SetPriority{Call: change, Who: Person{User: "mal"}, App: s.ID, Priority: 1})
+		w.step(&MoveApp{Call: move, Who: Person{User: "moe"}, App: s.ID, Queue: "default"})
+		denied("a change", change, c.change)
+		denied("a move", move, c.submit)
+		denied("a submission", w.submitAs("mal", submission(w.idFor("mal"), "SPARK"), "root.default"), c.submit)
+	}
+}

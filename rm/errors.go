@@ -23,8 +23,12 @@ type NotFound struct{ What string }
 // Error says what does not exist.
 func (e *NotFound) Error() string { return "there is no " + e.What }
 
-// A Denied says that a user may not do something.
-type Denied struct{ User, Do, What string }
+// A Denied says that a user may not do something. Groups says that it can depend on the user's groups: one of the access
+// lists that apply names some.
+type Denied struct {
+	User, Do, What string
+	Groups         bool
+}
 
 // Error says who may not do what.
 func (e *Denied) Error() string {

@@ -111,7 +111,7 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 		}
 	}
 	if q.Misplaced == "" && !m.maySubmit(q.Who, q.Queue) {
-		return nil, &Denied{user, "submit applications to", q.Queue}
+		return nil, &Denied{user, "submit applications to", q.Queue, m.inSubmitters(q.Queue, ACL.NamesGroups)}
 	}
 	if err := m.tooMany(user, s); err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (m *Machine) mine(who Person, do string, id ids.App) (*app, error) {
 		return nil, &NotFound{"application " + id.String()}
 	}
 	if !m.mayChange(who, a) {
-		return nil, &Denied{who.User, do, id.String()}
+		return nil, &Denied{who.User, do, id.String(), m.inChangers(a, ACL.NamesGroups)}
 	}
 	return a, nil
 }
@@ -264,7 +264,7 @@ func (m *Machine) move(q *MoveApp) {
 	switch {
 	case err != nil:
 	case !m.maySubmit(q.Who, path):
-		err = &Denied{q.Who.User, "submit applications to", path}
+		err = &Denied{q.Who.User, "submit applications to", path, m.inSubmitters(path, ACL.NamesGroups)}
 	case a.aid == heddle.NoApp || a.state.ending():
 		err = invalid(classYarn, "%s is %s and cannot be moved", q.App, string(a.public()))
 	default:
