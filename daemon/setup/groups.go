@@ -20,7 +20,7 @@ const (
 	emptyTime = 30 * time.Second // the same for a user who had none, and after a lookup that failed
 	failTime  = 5 * time.Second  // the same after a lookup that failed, if no groups were known before
 	askTime   = 10 * time.Second // limit for the directory, and for the wait for a slot
-	maxGroups = 10_000           // users whose groups are remembered
+	maxGroups = 10_000           // users with groups that are remembered, and as many without
 	maxAsking = 8                // concurrent lookups, of as many users
 )
 
@@ -69,28 +69,40 @@ func (g *groups) of(name string) ([]string, error) {
 	return m.groups, m.err
 }
 
-// membership returns what is known of a user; g.mu is held.
+// membership returns what is known of a user. If there is no room for another user, it forgets those without groups.
+// g.mu is held.
 func (g *groups) membership(name string) *membership {
 	m := g.known[name]
 	if m == nil {
-		g.forgetSome()
+		if len(g.known) >= 2*maxGroups {
+			maps.DeleteFunc(g.known, func(_ string, m *membership) bool { return len(m.groups) == 0 && m.asked == nil })
+		}
 		m = &membership{}
 		g.known[name] = m
 	}
 	return m
 }
 
-// forgetSome makes room for another user, first of those without groups: no failing lookups take others' groups away.
-// g.mu is held.
+// forgetSome makes room for a user whose groups were found: lookups that fail take no others' groups away. Users who are
+// being looked up stay, so that nobody is looked up twice at a time. g.mu is held.
 func (g *groups) forgetSome() {
-	if len(g.known) >= maxGroups {
-		maps.DeleteFunc(g.known, func(_ string, m *membership) bool { return len(m.groups) == 0 && m.asked == nil })
+	if len(g.known) <= maxGroups {
+		return
 	}
-	for name := range g.known { // order: one is as good as another
-		if len(g.known) < maxGroups {
+	have := 0
+	for _, m := range g.known { // order: counted
+		if len(m.groups) > 0 {
+			have++
+		}
+	}
+	for name, m := range g.known { // order: one is as good as another
+		if have <= maxGroups {
 			return
 		}
-		delete(g.known, name)
+		if len(m.groups) > 0 && m.asked == nil {
+			delete(g.known, name)
+			have--
+		}
 	}
 }
 
@@ -102,10 +114,11 @@ func (g *groups) renew(m *membership, name string) {
 	g.mu.Lock()
 	keep := groupTime
 	switch {
+	case err == nil && len(found) > 0:
+		m.groups, m.err = found, nil
+		g.forgetSome()
 	case err == nil:
-		if m.groups, m.err = found, nil; len(found) == 0 {
-			keep = emptyTime
-		}
+		m.groups, m.err, keep = nil, nil, emptyTime
 	case len(m.groups) > 0:
 		keep = emptyTime
 	default:

@@ -372,6 +372,45 @@ func TestGroupsOutliveTheDirectory(t *testing.T) {
 	ask(4, "staff", "ops")
 	now, fails = now.Add(emptyTime), nil
 	ask(5, "staff")
+	g.forget()
+	ask(6, "staff")
+	for i := range maxGroups - 1 {
+		if _, err := g.of(strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now, fails = now.Add(groupTime), errors.New("the directory does not answer")
+	for i := range maxGroups + 1 {
+		if _, err := g.of("new" + strconv.Itoa(i)); err == nil {
+			t.Fatalf("new user %d has groups", i)
+		}
+	}
+	if len(g.known) > 2*maxGroups {
+		t.Errorf("%d users are remembered", len(g.known))
+	}
+	ask(7+2*maxGroups, "staff")
+	for i := range maxGroups - 1 {
+		if got, err := g.of(strconv.Itoa(i)); err != nil || !slices.Equal(got, []string{"staff"}) {
+			t.Fatalf("user %d is in %v: %v", i, got, err)
+		}
+	}
+}
+
+// If too many users have groups, some are forgotten, but none who is being looked up, and not the one just found.
+func TestGroupsOfTooManyUsers(t *testing.T) {
+	g := newGroups(nil)
+	g.look = func(string) ([]string, error) { return []string{"ops"}, nil }
+	for i := range maxGroups - 1 {
+		g.known[strconv.Itoa(i)] = &membership{groups: []string{"staff"}, asked: make(chan struct{})}
+	}
+	g.known["idle"] = &membership{groups: []string{"staff"}}
+	g.known["none"] = &membership{}
+	if got, err := g.of("new"); !slices.Equal(got, []string{"ops"}) || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if len(g.known) != maxGroups+1 || g.known["idle"] != nil || g.known["new"] == nil || g.known["none"] == nil {
+		t.Errorf("%d users are known, idle: %v, new: %v, none: %v", len(g.known), g.known["idle"], g.known["new"], g.known["none"])
+	}
 }
 
 // An application whose queue depends on groups that are not known is placed nowhere: its client tries again.
