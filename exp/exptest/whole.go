@@ -1,6 +1,7 @@
 package exptest
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +14,13 @@ import (
 	"heddle/workload"
 )
 
+// A Minimum is an arm that measures what no schedule goes below, in place of what one does: its run may set a bound.
+type Minimum struct{ Experiment, Arm string }
+
 // Whole checks that a system has the texts for its page, and that its experiments are complete: names are unique, arms
-// that are named exist, profiles load, and works write scenarios.
-func Whole(t *testing.T, system *exp.System) {
+// that are named exist, profiles load, works write scenarios, and bounds hold for every schedule. Only minima set
+// bounds besides baselines, each with its reason where it is listed.
+func Whole(t *testing.T, system *exp.System, minima ...Minimum) {
 	if system.Title == "" || strings.Count(system.What, ". ") != 1 || !strings.HasSuffix(system.What, ".") {
 		t.Errorf("%s: %q: want a title, and two sentences on what it does", system.Name, system.What)
 	}
@@ -32,7 +37,12 @@ func Whole(t *testing.T, system *exp.System) {
 		names[e.Name] = true
 		checkExperiment(t, e)
 		checkArms(t, e, read)
-		checkBounds(t, e)
+		checkBounds(t, e, minima)
+	}
+	for _, m := range minima {
+		if !names[m.Experiment] {
+			t.Errorf("%s: no experiment %q, of which %q would be a minimum", system.Name, m.Experiment, m.Arm)
+		}
 	}
 	if system.Headline != "" && !names[system.Headline] {
 		t.Errorf("%s: no experiment %q", system.Name, system.Headline)
@@ -120,10 +130,17 @@ func checkArms(t *testing.T, e *exp.Experiment, read map[string]bool) {
 }
 
 // checkBounds checks that the bounds of an experiment hold for every schedule: no better run of an arm
-// besides the baseline raises the bound of a gain, or lowers that of a cost. The best of the runs at hand would.
-func checkBounds(t *testing.T, e *exp.Experiment) {
+// besides the baseline raises the bound of a gain, or lowers that of a cost. The best of the runs at hand would. So does
+// a minimum, and it must, or it is none.
+func checkBounds(t *testing.T, e *exp.Experiment, minima []Minimum) {
 	t.Helper()
-	if !slices.ContainsFunc(e.Metrics, func(m exp.Metric) bool { return m.Bound != nil }) {
+	sets := map[string]bool{} // by minimum: whether a bound comes from it
+	for _, m := range minima {
+		if m.Experiment == e.Name {
+			sets[m.Arm] = false
+		}
+	}
+	if len(sets) == 0 && !slices.ContainsFunc(e.Metrics, func(m exp.Metric) bool { return m.Bound != nil }) {
 		return
 	}
 	jobs := map[string]*workload.Workload{} // by scenario
@@ -147,24 +164,39 @@ func checkBounds(t *testing.T, e *exp.Experiment) {
 			continue
 		}
 		bound := m.Bound(r)
+		if math.IsNaN(bound) {
+			t.Errorf("%s, %s: the bound of a run written by hand is no number, so nothing is checked", e.Name, m.Name)
+			continue
+		}
 		for i := range e.Arms[1:] {
 			name := e.Arms[1+i].Name
 			worse := r.Arms[name]
 			r.Arms[name] = made(r.Work[name], 2)
-			if with := m.Bound(r); m.Kind == exp.Gain && with > bound+1e-9 || m.Kind == exp.Cost && with < bound-1e-9 {
+			with := m.Bound(r)
+			moves := m.Kind == exp.Gain && !(with <= bound+1e-9) || m.Kind == exp.Cost && !(with >= bound-1e-9)
+			if _, minimum := sets[name]; minimum {
+				sets[name] = sets[name] || moves
+			} else if moves {
 				t.Errorf("%s, %s: if %s is better, the bound is %g instead of %g; want a bound for every schedule, not the best at hand", e.Name, m.Name, name, with, bound)
 			}
 			r.Arms[name] = worse
 		}
 	}
+	for name, is := range sets {
+		if !is {
+			t.Errorf("%s: no bound comes from %q, which is said to be a minimum", e.Name, name)
+		}
+	}
 }
 
 // made returns a run written by hand, in which everything takes a given part of the time: a half, a third. The
-// processors do more work then, so that a bound by the work of a run shows, too.
+// processors do more work then, so that a bound by the work of a run shows, too. Each job has a map on each of two
+// nodes.
 func made(w *workload.Workload, part heddle.Span) *sim.Result {
 	r := &sim.Result{
 		Makespan: 1000 * heddle.Second / part, MakespanBound: 50 * heddle.Second,
 		CPUUsed: 0.2 * float64(part*part), MemoryFilled: 0.2 * float64(part), LocalMaps: 10 * int(part), LocalisedMaps: 40,
+		Nodes: make([]sim.NodeInfo, 2),
 		Disks: sim.DiskUse{IOWait: 0.2 / float64(part), Await: 1 / float64(part), Service: 1 / float64(part)},
 	}
 	for i := range w.Jobs {
@@ -174,6 +206,12 @@ func made(w *workload.Workload, part heddle.Span) *sim.Result {
 			JCT: 100 * heddle.Second / part, Wait: 10 * heddle.Second / part, Bound: heddle.Second,
 			Maps: len(j.Maps), Reduces: len(j.Reduces),
 		})
+		for n := range r.Nodes {
+			r.Tasks = append(r.Tasks, sim.TaskResult{
+				Job: i, Kind: heddle.Map, Node: heddle.NodeID(n), Status: heddle.Success,
+				Granted: j.Submit, Started: j.Submit, Ended: j.Submit.Plus(20 * heddle.Second / part),
+			})
+		}
 	}
 	return r
 }
