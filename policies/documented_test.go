@@ -16,6 +16,7 @@ import (
 	"heddle/policies/dress"
 	"heddle/policies/even"
 	"heddle/policies/ikayak"
+	"heddle/policies/masters"
 	"heddle/policies/mrorchestrator"
 	"heddle/policies/newcomers"
 	"heddle/policies/shortest"
@@ -41,6 +42,7 @@ var documented = map[string]any{
 	"Heddle's own: newcomers":               newcomers.Default,
 	"Heddle's own: uncrowded":               uncrowded.Default,
 	"Heddle's own: even":                    even.Default,
+	"Heddle's own: masters":                 masters.Default,
 	"Heddle's own: backfill":                backfill.Default,
 	"Baselines: slowstart":                  slowstart.Default,
 	"Baselines: delay":                      delay.Default,
@@ -207,5 +209,6 @@ func setTo(p *Profile, policy, option string) string {
 	look(p.Share)
 	look(p.Place)
 	look(p.Book)
+	look(p.Control)
 	return found
 }

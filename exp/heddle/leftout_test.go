@@ -12,8 +12,8 @@ import (
 	"heddle/policies"
 )
 
-// An arm of the sweep left-out that restates the shares or the order differs from heddle only in what its name says,
-// and in no other option.
+// An arm of the sweep left-out that restates the shares, the order or the controls differs from heddle only in what its
+// name says, and in no other option.
 func TestLeftOutAlone(t *testing.T) {
 	e := named(&System, "heddle-on-dress-mixed-30")
 	base := said(t, &e, "heddle")
@@ -25,6 +25,9 @@ func TestLeftOutAlone(t *testing.T) {
 		"without serving who has run nothing first":       {"shortest.unstarted_first"},
 		"without serving those with reduces alone sooner": {"shortest.ending_first"},
 		"without weighing work by durations":              {"shortest.durations"},
+		"without more weight for masters that start":      {"idle", "masters"},
+		"with suspension":                                 {"ikayak.suspend"},
+		"with memory moved between tasks":                 {"mrorchestrator.regression", "mrorchestrator.regression.lower_memory", "mrorchestrator.regression.mode"},
 	} {
 		ours := said(t, &e, name)
 		var got []string
@@ -39,7 +42,7 @@ func TestLeftOutAlone(t *testing.T) {
 	}
 }
 
-// said returns what an arm's profile says about its shares and its lane's order, as policy.option.
+// said returns what an arm's profile says about its shares, its lane's order and its controls, as policy.option.
 func said(t *testing.T, e *exp.Experiment, arm string) map[string]string {
 	t.Helper()
 	a, err := e.Arm(arm)
@@ -51,7 +54,7 @@ func said(t *testing.T, e *exp.Experiment, arm string) map[string]string {
 		t.Fatal(err)
 	}
 	out := map[string]string{}
-	for _, policy := range append(slices.Clone(p.Share), p.Lanes[0].Order) {
+	for _, policy := range slices.Concat(p.Share, []any{p.Lanes[0].Order}, p.Control) {
 		options, ok := policy.(map[string]any)
 		if !ok {
 			options = map[string]any{fmt.Sprint(policy): nil}
