@@ -2,6 +2,7 @@ package mrorchestrator
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,42 @@ func TestBoundOfVirtual(t *testing.T) {
 	i := slices.IndexFunc(metrics, func(m exp.Metric) bool { return m.Name == "CPU utilisation, increase" })
 	if got, most := increase([]pair{{"slots", inTurn.Name}}, cpuUsed)(r), metrics[i].Bound(r); !(got <= most && most > 10) {
 		t.Errorf("processors are used %.1f %% more in turn, and the bound is %.1f %%", got, most)
+	}
+}
+
+// What the reasons say that an ideal world gains on virtual machines is what the page shows for that experiment.
+func TestReasonsOnVirtualMachines(t *testing.T) {
+	const path = "../../docs/experiments/mrorchestrator.json"
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	kept, err := exp.ReadSummaries(path, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		experiment, says, figure string
+		about                    float64
+	}{
+		{"mrorchestrator-virtual-single", "Only Sort ends earlier there, by a tenth of its time", "largest reduction", 10},
+		{"mrorchestrator-virtual-together", "The six jobs together end a hundredth earlier there on average", "mean reduction", 1},
+	} {
+		for _, s := range kept {
+			for _, m := range s.Metrics {
+				if got := float64(m.Ours.Median); s.Experiment == c.experiment && m.Metric == "JCT with "+ideally+", "+c.figure && !(math.Abs(got-c.about) <= 0.5) {
+					t.Errorf("%s, %s: %.2f %%, want about %g", s.Experiment, m.Metric, got, c.about)
+				}
+			}
+		}
+		for _, e := range []exp.Experiment{virtualSingle(), virtualTogether()} {
+			for _, m := range e.Metrics {
+				if m.Why != "" && strings.Contains(m.Why, c.says) != (e.Name == c.experiment) {
+					t.Errorf("%s, %s: what it says of the ideal world is wrong there: %s", e.Name, m.Name, m.Why)
+				}
+			}
+		}
 	}
 }
 
