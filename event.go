@@ -134,7 +134,8 @@ type (
 	}
 
 	// NodeUsed says how the processors of a node's machine are used, as its NodeManager last measured. It is sent when
-	// what the node's containers use has changed. All values are in thousandths of a processor of the machine.
+	// what the node's containers use, or what is unused, has changed. All values are in thousandths of a processor of
+	// the machine.
 	NodeUsed struct {
 		Node   NodeID
 		CPU    int64 // all containers of the node together

@@ -26,7 +26,7 @@ const (
 	NotPicked                  // the policy chose another node
 	HoldsBooking               // holds a reservation for this ask elsewhere
 	NoSuchQueue                // no such queue, or it has children
-	NodeCrowded                // the node's disk or network is already busy
+	NodeCrowded                // the node's disk, network or processors are already busy
 	TooLarge                   // above the largest container the cluster allows
 	Silent                     // the node is up but does not report, has yet to do so, or is being decommissioned
 

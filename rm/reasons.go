@@ -43,6 +43,6 @@ var reasons = [heddle.NumWhys]Reason{
 		"every node is silent, has just registered or is about to leave",
 		"is silent, has just registered or is about to leave", "are silent, have just registered or are about to leave",
 	},
-	heddle.NodeCrowded: {"disks or networks are busy already", "is crowded: its disk or network is busy already", "are crowded: their disks or networks are busy already"},
+	heddle.NodeCrowded: {"disks, networks or processors are busy already", "is crowded: its disk, network or processors are busy already", "are crowded: their disks, networks or processors are busy already"},
 	heddle.TooLarge:    {"one is larger than the largest container that the cluster allows", "cannot take a container this large", "cannot take containers this large"},
 }

@@ -208,7 +208,7 @@ func (m *Machine) used(n *node, q *BeatNode) {
 		all := min(physical, int64(math.Round(whole*1000)))
 		e.Others, e.Idle = max(0, all-e.CPU), physical-all
 	}
-	if e.CPU != m.core.View().Node(n.nid).CPUUsed() { // otherwise nothing runs there, or there was no new measurement
+	if was := m.core.View().Node(n.nid); e.CPU != was.CPUUsed() || e.Idle >= 0 && e.Idle != was.CPUIdle() { // otherwise there is no new measurement
 		m.step(e)
 	}
 }

@@ -265,12 +265,12 @@ func (s *Sim) monitor() {
 			c.counted, c.monitored = used, true
 			return true
 		})
+		whole, used := n.whole.CPU, n.used.CPU
 		if worked, ok := s.phys.nodeUsed(s.now, heddle.NodeID(i)); ok {
 			n.whole.CPU = thousandths((worked - n.worked) / world.MonitorInterval.Seconds())
 			n.worked = worked
 		}
-		if cpu := thousandths(sum); cpu != n.used.CPU {
-			n.used.CPU = cpu
+		if n.used.CPU = thousandths(sum); n.used.CPU != used || n.whole.CPU != whole {
 			s.hasNews(heddle.NodeID(i))
 		}
 	}

@@ -18,6 +18,10 @@
 // If agents measure each container, [Options.Measured] uses those measurements: each task counts with its own usage, and not at
 // all if that is next to nothing.
 //
+// While a master starts on a node whose machine has no processor to spare, even for other processes, the node takes no maps or
+// reduces either: an application does nothing until its master has started, and the processors are busy meanwhile. That lasts for
+// [Options.Masters] at most, and as long again must pass, or a processor be to spare, before other masters count.
+//
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute, unless the
 // cluster has room for all requests and a quarter to spare. These are refused nowhere:
 //   - A reduce whose job's maps are over, or about to be. It is all that its job waits for, and it starts and copies meanwhile.
@@ -52,6 +56,10 @@ type Options struct {
 	// Small is a part of the cluster, by the dominant resource. The maps of an application that holds and asks for at most
 	// this much in total are refused nowhere.
 	Small float64 `yaml:"small"`
+	// Masters is in seconds. A node whose machine has less than Busy of a processor to spare takes no maps or reduces while a
+	// master starts there: from when it was granted until its application asks for its first task, for this long at most. A
+	// vcore granted there counts as a processor in use until the machine is measured. With 0 masters count for nothing.
+	Masters float64 `yaml:"masters"`
 	// Patience is in seconds. An application that has been passed over for this long may use any node.
 	Patience float64 `yaml:"patience"`
 	// Measured uses the usage of each task, on nodes that measure it.
@@ -59,7 +67,7 @@ type Options struct {
 }
 
 // Default are the default options.
-var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Ahead: 4, Small: 0.2, Patience: 20}
+var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Ahead: 4, Small: 0.2, Masters: 20, Patience: 20}
 
 // A Place refuses crowded nodes.
 type Place struct {
@@ -86,7 +94,16 @@ type report struct {
 	used   float64 // the share of a processor that a task used at the last measurement; or unknown, or nothing
 	others float64 // running mean of the other processes' part of the machine's work, while no processor is to spare
 	begun  int     // maps and reduces granted there since its disks were last measured
+	cpu    int64   // thousandths of processors that its containers used at the last measurement
+	idle   int64   // thousandths of processors that were idle at the last measurement of its machine, or -1
+	since  int64   // thousandths of vcores granted there since then
+
+	yields heddle.Time // when the master was granted that other tasks yield to
+	spare  bool        // a processor has been to spare since then
 }
+
+// unreported is what is known of a node that has reported nothing.
+var unreported = report{used: unknown, idle: -1, spare: true}
 
 // A crowd describes the tasks of a node at a time.
 type crowd struct {
@@ -94,6 +111,7 @@ type crowd struct {
 	at   heddle.Time
 	held heddle.Resource // by maps and reduces
 	busy bool            // the tasks compute enough for the node to take another
+	full bool            // a master starts, and no processor is to spare
 }
 
 // Values of report.used that are not a share.
@@ -135,6 +153,8 @@ func New(a policy.Args) (policy.Place, error) {
 		return nil, errors.New("uncrowded: ahead must be 0 s or more")
 	case !(o.Small >= 0 && o.Small <= 1):
 		return nil, errors.New("uncrowded: small must be a part of the cluster, 0 to 1")
+	case !(o.Masters >= 0) || o.Masters > math.MaxInt32:
+		return nil, errors.New("uncrowded: masters must be 0 s or more")
 	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
 		return nil, errors.New("uncrowded: patience must be above 0 s")
 	}
@@ -162,9 +182,9 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 	}
 	switch e.What {
 	case policy.NodeUp:
-		*p.of(e.Node) = report{used: unknown}
+		*p.of(e.Node) = unreported
 	case policy.NodeUsage:
-		p.learn(v, e.Node)
+		p.measure(v, e.Node)
 	case policy.TaskUsage:
 		if used, ok := p.own(v, e.Container); ok && counts(e.Container) {
 			p.note(e.Container, used)
@@ -172,8 +192,8 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 	case policy.NodeDisks:
 		p.of(e.Node).begun = 0
 	default:
-		if e.What == policy.Granted && (e.Container.Kind() == heddle.Map || e.Container.Kind() == heddle.Reduce) {
-			p.of(e.Node).begun++
+		if e.What == policy.Granted {
+			p.granted(v, e)
 		}
 		if (e.What == policy.Granted || e.What == policy.Adopted) && e.Container.Kind() == heddle.Map {
 			a := p.app(e.App)
@@ -183,12 +203,39 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 	}
 }
 
+// granted notes what a node got.
+func (p *Place) granted(v policy.View, e policy.Effect) {
+	r := p.of(e.Node)
+	r.since += e.Container.Limit()[heddle.CPU]
+	switch e.Container.Kind() {
+	case heddle.Map, heddle.Reduce:
+		r.begun++
+	case heddle.AM:
+		if r.spare || v.Now().Since(r.yields) >= 2*heddle.Seconds(p.o.Masters) {
+			r.yields, r.spare = v.Now(), false
+		}
+	}
+}
+
 // of returns the report of a node.
 func (p *Place) of(n *policy.Node) *report {
 	for int(n.ID()) >= len(p.byNode) {
-		p.byNode = append(p.byNode, report{used: unknown})
+		p.byNode = append(p.byNode, unreported)
 	}
 	return &p.byNode[n.ID()]
+}
+
+// measure takes what a node reports. It measures its containers and its machine at different times, every 3 s.
+func (p *Place) measure(v policy.View, n *policy.Node) {
+	r := p.of(n)
+	if idle := n.CPUIdle(); idle != r.idle {
+		r.idle, r.since = idle, 0
+		r.spare = r.spare || !p.lacks(n, 0)
+	}
+	if used := n.CPUUsed(); used != r.cpu {
+		r.cpu = used
+		p.learn(v, n)
+	}
 }
 
 // learn records a node's measurement for each of its tasks.
@@ -243,12 +290,19 @@ const profileEvery = 5 * heddle.Second
 // shared reports whether the tasks of a node lack processors because other processes use its machine. By the node's measurement,
 // a container that has just started or ended looks like another process, so only lasting use counts.
 func (p *Place) shared(r *report, n *policy.Node) bool {
-	used, others, spare := float64(n.CPUUsed()), float64(n.CPUOthers()), float64(n.CPUIdle())
-	if used <= 0 || spare < 0 || spare >= 1000*p.o.Busy {
+	used, others := float64(n.CPUUsed()), float64(n.CPUOthers())
+	if used <= 0 || !p.lacks(n, 0) {
 		return false
 	}
 	r.others += lasting * (others/(others+used) - r.others)
 	return r.others > 0.5
+}
+
+// lacks reports whether a node's machine has no processor to spare for a task, as far as is known, if so many thousandths are in
+// use besides what it last reported.
+func (p *Place) lacks(n *policy.Node, besides int64) bool {
+	idle := n.CPUIdle()
+	return idle >= 0 && float64(idle-besides) < 1000*p.o.Busy
 }
 
 // lasting is the weight of the last measurement in the running mean of other processes' work. A machine that seems to serve only
@@ -269,12 +323,13 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 		p.now = p.look(v, n)
 	}
 	held, quiet := p.now.held, p.quiet(n)
-	if quiet && (held.IsZero() || held.Plus(k.Size()).Share(n.Total()) <= p.o.Share) || k.Kind() != heddle.Reduce && p.now.busy {
+	few := held.IsZero() || held.Plus(k.Size()).Share(n.Total()) <= p.o.Share
+	if !p.now.full && (quiet && few || k.Kind() != heddle.Reduce && p.now.busy) {
 		return policy.Yes
 	}
 	p.refused = p.refused || !v.Explaining()
 	no := policy.No(heddle.NodeCrowded)
-	if !p.opens(v, n, k.Kind()) && (!quiet || held.Share(n.Total()) >= p.o.Share) {
+	if !p.opens(v, n, k.Kind()) && (p.now.full || !quiet || held.Share(n.Total()) >= p.o.Share) {
 		no.Skip = policy.SkipKind // for every application and size: every container has some of each resource
 	}
 	return no
@@ -310,12 +365,14 @@ const openAtOnce = 64
 
 // look examines the tasks of a node.
 func (p *Place) look(v policy.View, n *policy.Node) crowd {
-	used, tasks, held := 0.0, 0, heddle.Resource{}
-	now := p.of(n).used
+	used, tasks, held, master := 0.0, 0, heddle.Resource{}, false
+	r := p.of(n)
+	now := r.used
 	n.Each(func(x *policy.Container) bool {
 		if x.Kind() == heddle.Map || x.Kind() == heddle.Reduce {
 			held = held.Plus(x.Limit())
 		}
+		master = master || starts(x)
 		if counts(x) && !x.Suspended() {
 			u, known := p.own(v, x)
 			if !known {
@@ -328,7 +385,15 @@ func (p *Place) look(v policy.View, n *policy.Node) crowd {
 		}
 		return true
 	})
-	return crowd{node: n, at: v.Now(), held: held, busy: now == unknown || used >= p.o.Busy*float64(tasks)}
+	return crowd{
+		node: n, at: v.Now(), held: held, busy: now == unknown || used >= p.o.Busy*float64(tasks),
+		full: master && v.Now().Since(r.yields) < heddle.Seconds(p.o.Masters) && p.lacks(n, r.since),
+	}
+}
+
+// starts reports whether a container is a master that starts: its application has had no task and asks for none.
+func starts(x *policy.Container) bool {
+	return x.Kind() == heddle.AM && x.State() != cluster.Reserved && !x.App().Begun() && !x.App().Unserved()
 }
 
 // Ticks implements [policy.Ticker].
