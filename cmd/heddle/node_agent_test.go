@@ -89,12 +89,13 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 		return cmd
 	}
 	p := &process{Cmd: node("agent", "--rm", server.URL, "--local-dirs", filepath.Join(dir, "nm")), t: t}
-	p.Stderr = p
+	p.Stderr, p.WaitDelay = p, 10*time.Second
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = p.Process.Kill()
+		_ = p.Wait() // it was killed; its warden, which writes to the same stderr and to the run folder, ends after it
 		server.CloseClientConnections()
 		server.Close()
 		for _, of := range session(pid) {
