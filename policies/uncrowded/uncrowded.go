@@ -207,13 +207,12 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 func (p *Place) granted(v policy.View, e policy.Effect) {
 	r := p.of(e.Node)
 	r.since += e.Container.Limit()[heddle.CPU]
-	switch e.Container.Kind() {
-	case heddle.Map, heddle.Reduce:
+	kind := e.Container.Kind()
+	if kind == heddle.Map || kind == heddle.Reduce {
 		r.begun++
-	case heddle.AM:
-		if r.spare || v.Now().Since(r.yields) >= 2*heddle.Seconds(p.o.Masters) {
-			r.yields, r.spare = v.Now(), false
-		}
+	}
+	if kind == heddle.AM && (r.spare || v.Now().Since(r.yields) >= 2*heddle.Seconds(p.o.Masters)) {
+		r.yields, r.spare = v.Now(), false
 	}
 }
 
