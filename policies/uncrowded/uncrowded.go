@@ -392,7 +392,7 @@ func (p *Place) look(v policy.View, n *policy.Node) crowd {
 
 // starts reports whether a container is a master that starts: its application has had no task and asks for none.
 func starts(x *policy.Container) bool {
-	return x.Kind() == heddle.AM && x.State() != cluster.Reserved && !x.App().Begun() && !x.App().Unserved()
+	return x.Kind() == heddle.AM && !x.App().Begun() && !x.App().Unserved()
 }
 
 // Ticks implements [policy.Ticker].
