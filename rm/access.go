@@ -58,14 +58,15 @@ func (m *Machine) inChangers(a *app, holds func(ACL) bool) bool {
 		m.inQueue(a.queue, func(q *QueueInfo) bool { return holds(ACL(q.AdminACL)) })
 }
 
-// maySubmit reports whether p may submit to a queue. A right on a queue above it is enough.
-func (m *Machine) maySubmit(p Person, queue string) bool {
-	return !m.cfg.ACLs || m.owns(p) || m.inSubmitters(queue, p.isIn)
-}
-
-// inSubmitters reports whether a condition holds for one of the lists of those who may submit to a queue.
-func (m *Machine) inSubmitters(queue string, holds func(ACL) bool) bool {
-	return holds(m.cfg.Admins) || m.inQueue(queue, func(q *QueueInfo) bool { return holds(ACL(q.SubmitACL)) || holds(ACL(q.AdminACL)) })
+// maySubmit returns nil if p may submit to a queue, and otherwise a [Denied]. A right on a queue above it is enough.
+func (m *Machine) maySubmit(p Person, queue string) error {
+	anyList := func(holds func(ACL) bool) bool {
+		return holds(m.cfg.Admins) || m.inQueue(queue, func(q *QueueInfo) bool { return holds(ACL(q.SubmitACL)) || holds(ACL(q.AdminACL)) })
+	}
+	if !m.cfg.ACLs || m.owns(p) || anyList(p.isIn) {
+		return nil
+	}
+	return &Denied{p.User, "submit applications to", queue, anyList(ACL.NamesGroups)}
 }
 
 // inQueue reports whether a condition holds for a queue, which need not exist yet, or for one above it.

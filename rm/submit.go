@@ -110,8 +110,10 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 			return nil, invalid(classYarn, "A tag can only have ASCII characters and at most %d of them; %q is not one", m.cfg.MaxTagLength, t)
 		}
 	}
-	if q.Misplaced == "" && !m.maySubmit(q.Who, q.Queue) {
-		return nil, &Denied{user, "submit applications to", q.Queue, m.inSubmitters(q.Queue, ACL.NamesGroups)}
+	if q.Misplaced == "" {
+		if err := m.maySubmit(q.Who, q.Queue); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.tooMany(user, s); err != nil {
 		return nil, err
@@ -261,10 +263,11 @@ func (m *Machine) move(q *MoveApp) {
 	if err == nil {
 		path, err = m.leaf(q.Queue)
 	}
+	if err == nil {
+		err = m.maySubmit(q.Who, path)
+	}
 	switch {
 	case err != nil:
-	case !m.maySubmit(q.Who, path):
-		err = &Denied{q.Who.User, "submit applications to", path, m.inSubmitters(path, ACL.NamesGroups)}
 	case a.aid == heddle.NoApp || a.state.ending():
 		err = invalid(classYarn, "%s is %s and cannot be moved", q.App, string(a.public()))
 	default:

@@ -86,9 +86,6 @@ func (g *groups) membership(name string) *membership {
 // forgetSome makes room for a user whose groups were found: lookups that fail take no others' groups away. Users who are
 // being looked up stay, so that nobody is looked up twice at a time. g.mu is held.
 func (g *groups) forgetSome() {
-	if len(g.known) <= maxGroups {
-		return
-	}
 	have := 0
 	for _, m := range g.known { // order: counted
 		if len(m.groups) > 0 {
@@ -114,11 +111,11 @@ func (g *groups) renew(m *membership, name string) {
 	g.mu.Lock()
 	keep := groupTime
 	switch {
-	case err == nil && len(found) > 0:
-		m.groups, m.err = found, nil
-		g.forgetSome()
 	case err == nil:
-		m.groups, m.err, keep = nil, nil, emptyTime
+		if m.groups, m.err = found, nil; len(found) == 0 {
+			keep = emptyTime
+		}
+		g.forgetSome()
 	case len(m.groups) > 0:
 		keep = emptyTime
 	default:

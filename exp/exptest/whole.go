@@ -14,8 +14,9 @@ import (
 	"heddle/workload"
 )
 
-// A Minimum is an arm that measures what no schedule goes below, in place of what one does: its run may set a bound.
-type Minimum struct{ Experiment, Arm string }
+// A Minimum is an arm that measures what no schedule goes below, in place of what one does: its run may set the bound of a
+// metric.
+type Minimum struct{ Experiment, Metric, Arm string }
 
 // Whole checks that a system has the texts for its page, and that its experiments are complete: names are unique, arms
 // that are named exist, profiles load, works write scenarios, and bounds hold for every schedule. Only minima set
@@ -40,13 +41,21 @@ func Whole(t *testing.T, system *exp.System, minima ...Minimum) {
 		checkBounds(t, e, minima)
 	}
 	for _, m := range minima {
-		if !names[m.Experiment] {
-			t.Errorf("%s: no experiment %q, of which %q would be a minimum", system.Name, m.Experiment, m.Arm)
+		if !bounded(list, m) {
+			t.Errorf("%s: no experiment %q has an arm %q and a bound of %q", system.Name, m.Experiment, m.Arm, m.Metric)
 		}
 	}
 	if system.Headline != "" && !names[system.Headline] {
 		t.Errorf("%s: no experiment %q", system.Name, system.Headline)
 	}
+}
+
+// bounded reports whether one of the experiments has the arm of a minimum and a bound that it can set.
+func bounded(list []exp.Experiment, is Minimum) bool {
+	return slices.ContainsFunc(list, func(e exp.Experiment) bool {
+		_, err := e.Arm(is.Arm)
+		return e.Name == is.Experiment && err == nil && slices.ContainsFunc(e.Metrics, func(m exp.Metric) bool { return m.Name == is.Metric && m.Bound != nil })
+	})
 }
 
 // checkExperiment checks an experiment except for its arms.
@@ -134,13 +143,7 @@ func checkArms(t *testing.T, e *exp.Experiment, read map[string]bool) {
 // a minimum, and it must, or it is none.
 func checkBounds(t *testing.T, e *exp.Experiment, minima []Minimum) {
 	t.Helper()
-	sets := map[string]bool{} // by minimum: whether a bound comes from it
-	for _, m := range minima {
-		if m.Experiment == e.Name {
-			sets[m.Arm] = false
-		}
-	}
-	if len(sets) == 0 && !slices.ContainsFunc(e.Metrics, func(m exp.Metric) bool { return m.Bound != nil }) {
+	if !slices.ContainsFunc(e.Metrics, func(m exp.Metric) bool { return m.Bound != nil }) {
 		return
 	}
 	jobs := map[string]*workload.Workload{} // by scenario
@@ -164,8 +167,8 @@ func checkBounds(t *testing.T, e *exp.Experiment, minima []Minimum) {
 			continue
 		}
 		bound := m.Bound(r)
-		if math.IsNaN(bound) {
-			t.Errorf("%s, %s: the bound of a run written by hand is no number, so nothing is checked", e.Name, m.Name)
+		if math.IsNaN(bound) || math.IsInf(bound, 0) {
+			t.Errorf("%s, %s: the bound of a run written by hand is %g, so nothing is checked", e.Name, m.Name, bound)
 			continue
 		}
 		for i := range e.Arms[1:] {
@@ -174,17 +177,13 @@ func checkBounds(t *testing.T, e *exp.Experiment, minima []Minimum) {
 			r.Arms[name] = made(r.Work[name], 2)
 			with := m.Bound(r)
 			moves := m.Kind == exp.Gain && !(with <= bound+1e-9) || m.Kind == exp.Cost && !(with >= bound-1e-9)
-			if _, minimum := sets[name]; minimum {
-				sets[name] = sets[name] || moves
-			} else if moves {
+			switch minimum := slices.Contains(minima, Minimum{e.Name, m.Name, name}); {
+			case minimum && !moves:
+				t.Errorf("%s, %s: the bound does not come from %q, which is said to be a minimum", e.Name, m.Name, name)
+			case moves && !minimum:
 				t.Errorf("%s, %s: if %s is better, the bound is %g instead of %g; want a bound for every schedule, not the best at hand", e.Name, m.Name, name, with, bound)
 			}
 			r.Arms[name] = worse
-		}
-	}
-	for name, is := range sets {
-		if !is {
-			t.Errorf("%s: no bound comes from %q, which is said to be a minimum", e.Name, name)
 		}
 	}
 }

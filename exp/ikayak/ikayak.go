@@ -287,7 +287,8 @@ const (
 		"With jobs 100 s apart more tasks wait, and iKayak takes 35 % off. Suspension and shrinking add to the gain in the paper, but add nothing here (ablation)."
 	whyClient = "YARN-client runs one Spark application at a time and so leaves more of the cluster to MapReduce. iKayak runs Spark beside MapReduce. It leaves " +
 		"MapReduce as much if jobs come 100 or 160 s apart (load: 381 and 378 s, 241 and 236 s), and less if they come more often or cores are slower."
-	whyUse = "The jobs are the same and keep coming for nine tenths of the time, so the end can hardly come earlier. Processor use rises mostly as more of the work runs on " +
+	whySameUse = "The jobs are the same and keep coming for nine tenths of the time, so the end can hardly come earlier."
+	whyUse     = whySameUse + " Processor use rises mostly as more of the work runs on " +
 		"slower cores, where it takes longer: a second of a core counts however fast the core. If all cores are equally fast, iKayak uses them 1 % more than YARN-client " +
 		"instead of 4 % (six seeds)."
 	whyPlace = "The paper does not say what its SpreadOut and NonSpreadOut do about nodes without room; here they use nodes with room first, as iKayak does. A null " +

@@ -106,7 +106,7 @@ func placing() exp.Experiment {
 			{Name: jctSpread, Unit: "%", Published: 37, Of: upTo(spread, jct), Bound: most(spread), BoundIs: exp.MostReducedJCTIs, Why: whyPlace},
 			{Name: reserveNon, Unit: "%", Published: 67, Of: upTo(non, reserved), Why: whyPlace},
 			{Name: reserveSpread, Unit: "%", Published: 53, Of: upTo(spread, reserved), Why: whyPlace},
-			{Name: "processor use against NonSpreadOut, increase", Unit: "%", Published: 10, Of: cpuMore(non, ours), Bound: mostUsed(non), BoundIs: boundUse, Why: whyUse},
+			{Name: "processor use against NonSpreadOut, increase", Unit: "%", Published: 10, Of: cpuMore(non, ours), Bound: mostUsed(non), BoundIs: boundUse, Why: whySameUse},
 		},
 		Null: []exp.Arm{instead(as(ours, arm("", "yarn-cluster", place...)), anyNode)}, NullIs: "an executor goes to a random node with room, and if none has room, a random node is reserved; masters and executors go before tasks as under iKayak",
 		Mutations: []exp.Mutation{{

@@ -243,11 +243,13 @@ func (b *Budget) grant(turn, at int) {
 	b.endTurn(turn)
 }
 
-// smaller reports whether a request for fewer bytes is held back by a line, and not by its own address's part.
+// smaller reports whether a line holds back a request that needs fewer free bytes than its own request for so many, with those
+// that each must leave to others, and that its address's part allows.
 func (b *Budget) smaller(turn int, bytes int64) bool {
+	keep := b.turns[turn].keep
 	return slices.ContainsFunc(b.turns[turn+1:], func(l *line) bool {
-		return l.keep >= b.turns[turn].keep && slices.ContainsFunc(l.waiting, func(w *waiter) bool {
-			return w.bytes < bytes && b.by[l.from]+w.bytes <= b.each
+		return l.keep >= keep && slices.ContainsFunc(l.waiting, func(w *waiter) bool {
+			return w.bytes+l.keep < bytes+keep && b.by[l.from]+w.bytes <= b.each
 		})
 	})
 }

@@ -383,10 +383,12 @@ func TestGivenUpBeforeItsTurn(t *testing.T) {
 
 // A request that gives up and has kept nobody from anything leaves its turn to the next one of its address.
 func TestGivenUpForNobody(t *testing.T) {
+	zed := netip.MustParseAddr("10.0.0.4")
 	for name, asks := range map[string]func(t *testing.T, readers, nodes *Account){
 		"equally large":                    func(*testing.T, *Account, *Account) {},
 		"smaller, but above a part":        func(t *testing.T, readers, _ *Account) { taken(t, readers, ann, 100<<10) },
-		"smaller, and not held back by it": func(t *testing.T, _, nodes *Account) { taken(t, nodes, netip.MustParseAddr("10.0.0.4"), 300<<10) },
+		"smaller, and not held back by it": func(t *testing.T, _, nodes *Account) { taken(t, nodes, zed, 300<<10) },
+		"smaller, but leaves more":         func(t *testing.T, _, nodes *Account) { taken(t, nodes.b.Account(200<<10), zed, 350<<10) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -404,6 +406,7 @@ func TestGivenUpForNobody(t *testing.T) {
 					t.Errorf("eve: %v, bob: %v", first(), second())
 				}
 				readers.Give(eve, 400<<10)
+				readers.Give(bob, 400<<10)
 			})
 		})
 	}

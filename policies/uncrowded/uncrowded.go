@@ -7,9 +7,9 @@
 // are over; a task with less than one vcore counts as its vcores, and an executor counts as its vcores. Masters, containers of
 // other frameworks, and reduces that still copy are assumed to use next to nothing: such a reduce waits for maps, not for the
 // disk. A task that ends before it is measured is assumed to compute as much as other tasks of its job, or else of the cluster.
-// Tasks that use next to nothing do not count, because whatever they wait for is elsewhere. A node that reports no usage is never
-// crowded. Nor is a node whose machine has no processor to spare and mostly serves processes other than the node's containers:
-// its tasks wait for the processor.
+// Tasks that use next to nothing do not count, because whatever they wait for is elsewhere. A node that reports no usage of its
+// containers is not crowded by its tasks. Nor is a node whose machine has no processor to spare and mostly serves processes other
+// than the node's containers: its tasks wait for the processor.
 //
 // If a node's agent reports how busy the disks are, [Options.Share] counts only while the disks are quiet, because others write
 // there too: a file is written to three nodes, and reduces elsewhere read the output of maps. A map is still placed where tasks
@@ -19,7 +19,7 @@
 // all if that is next to nothing.
 //
 // While a master starts on a node whose machine has no processor to spare, even for other processes, the node takes no maps or
-// reduces either: an application does nothing until its master has started, and the processors are busy meanwhile. That lasts for
+// reduces: an application does nothing until its master has started, and the processors are busy meanwhile. That lasts for
 // [Options.Masters] at most, and as long again must pass, or a processor be to spare, before other masters count.
 //
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute, unless the
@@ -41,8 +41,8 @@ import (
 
 // Options are the place's.
 type Options struct {
-	// Share is the part of a node, by the dominant resource, that maps and reduces may always hold while its disks are quiet. A
-	// node with quiet disks and no tasks always takes one.
+	// Share is the part of a node, by the dominant resource, that maps and reduces may hold, however little they compute, while
+	// its disks are quiet. A node with quiet disks and no tasks takes one in any case.
 	Share float64 `yaml:"share"`
 	// Busy is the share of a processor that the tasks of a node must use on average for the node to take another task.
 	Busy float64 `yaml:"busy"`
@@ -56,9 +56,10 @@ type Options struct {
 	// Small is a part of the cluster, by the dominant resource. The maps of an application that holds and asks for at most
 	// this much in total are refused nowhere.
 	Small float64 `yaml:"small"`
-	// Masters is in seconds. A node whose machine has less than Busy of a processor to spare takes no maps or reduces while a
-	// master starts there: from when it was granted until its application asks for its first task, for this long at most. A
-	// vcore granted there counts as a processor in use until the machine is measured. With 0 masters count for nothing.
+	// Masters is in seconds. A node whose machine has less than Busy of a processor to spare takes no maps or reduces, whatever
+	// Share allows, while a master starts there: from when it was granted until its application asks for its first task, for
+	// this long at most. A vcore granted there counts as a processor in use until the machine is measured. With 0 masters count
+	// for nothing.
 	Masters float64 `yaml:"masters"`
 	// Patience is in seconds. An application that has been passed over for this long may use any node.
 	Patience float64 `yaml:"patience"`
@@ -99,7 +100,7 @@ type report struct {
 	since  int64   // thousandths of vcores granted there since then
 
 	yields heddle.Time // when the master was granted that other tasks yield to
-	spare  bool        // a processor has been to spare since then
+	spare  bool        // since then a processor has been to spare, or its machine was not measured
 }
 
 // unreported is what is known of a node that has reported nothing.
@@ -364,14 +365,14 @@ const openAtOnce = 64
 
 // look examines the tasks of a node.
 func (p *Place) look(v policy.View, n *policy.Node) crowd {
-	used, tasks, held, master := 0.0, 0, heddle.Resource{}, false
+	used, tasks, held, full := 0.0, 0, heddle.Resource{}, false
 	r := p.of(n)
-	now := r.used
+	now, yields := r.used, p.young(v, r.yields) && p.lacks(n, r.since)
 	n.Each(func(x *policy.Container) bool {
 		if x.Kind() == heddle.Map || x.Kind() == heddle.Reduce {
 			held = held.Plus(x.Limit())
 		}
-		master = master || starts(x)
+		full = full || yields && x.Kind() == heddle.AM && starts(x.App()) && p.young(v, x.Granted())
 		if counts(x) && !x.Suspended() {
 			u, known := p.own(v, x)
 			if !known {
@@ -384,16 +385,17 @@ func (p *Place) look(v policy.View, n *policy.Node) crowd {
 		}
 		return true
 	})
-	return crowd{
-		node: n, at: v.Now(), held: held, busy: now == unknown || used >= p.o.Busy*float64(tasks),
-		full: master && v.Now().Since(r.yields) < heddle.Seconds(p.o.Masters) && p.lacks(n, r.since),
-	}
+	return crowd{node: n, at: v.Now(), held: held, busy: now == unknown || used >= p.o.Busy*float64(tasks), full: full}
 }
 
-// starts reports whether a container is a master that starts: its application has had no task and asks for none.
-func starts(x *policy.Container) bool {
-	return x.Kind() == heddle.AM && !x.App().Begun() && !x.App().Unserved()
+// young reports whether tasks still yield to a master that was granted then.
+func (p *Place) young(v policy.View, granted heddle.Time) bool {
+	return v.Now().Since(granted) < heddle.Seconds(p.o.Masters)
 }
+
+// starts reports whether an application's master, which has a container, still starts: the application has had no task and asks
+// for none.
+func starts(a *policy.App) bool { return !a.Begun() && !a.Unserved() }
 
 // Ticks implements [policy.Ticker].
 func (p *Place) Ticks() (every, phase heddle.Span) { return lookEvery, 0 }
