@@ -88,6 +88,9 @@ func (r *csReader) cluster() {
 	beat := csPrefix + "per-node-heartbeat."
 	c.MultipleAssignments = r.flag(beat+"multiple-assignments-enabled", true)
 	c.MaxAssignments = int(r.integer(beat+"maximum-container-assignments", 100, -1))
+	if c.MaxAssignments == 0 {
+		c.MaxAssignments = 1 // YARN looks at the limit after a grant
+	}
 	c.MaxOffSwitch = int(max(1, r.integer(beat+"maximum-offswitch-assignments", 1, -1)))
 	c.MaxApplications = int(r.integer(csPrefix+"maximum-applications", 10000, 0))
 	c.GlobalQueueMaxApplication = int(r.integer(csPrefix+"global-queue-max-application", -1, -1))

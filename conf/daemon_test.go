@@ -277,13 +277,13 @@ func TestDaemonPropertiesAreUsed(t *testing.T) {
 func TestACLs(t *testing.T) {
 	h, l := disk{
 		yarnSite:     props("who=ann"),
-		capacityFile: cs(two + "root.acl_submit_applications= \nroot.a.acl_submit_applications=${who},bob  staff\nroot.a.acl_administer_queue=eve"),
+		capacityFile: cs(two + "root.acl_submit_applications=,\nroot.acl_administer_queue=\nroot.a.acl_submit_applications=${who},bob  staff\nroot.a.acl_administer_queue=eve"),
 		fairFile:     alloc(`<queue name="a"><aclSubmitApps> staff</aclSubmitApps></queue><queue name="b"/>`),
 	}.load()
 	if err := l.err(); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(map[string]QueueACL{"root": {"", "*"}, "root.a": {"ann,bob  staff", "eve"}}, trimmed(h.CapacityACLs)); d != "" {
+	if d := cmp.Diff(map[string]QueueACL{"root": {",", "*"}, "root.a": {"ann,bob  staff", "eve"}}, trimmed(h.CapacityACLs)); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff(map[string]QueueACL{"root": {"*", "*"}, "root.a": {" staff", ""}}, h.FairACLs); d != "" {

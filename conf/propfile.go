@@ -89,6 +89,7 @@ func (r *propReader) property(s *scanner, start xml.StartElement) error {
 	p := &property{file: s.file, line: s.line, nameLine: s.line}
 	name, hasName := attr(start.Attr, "name")
 	value, hasValue := attr(start.Attr, "value")
+	empty := false // an element without content, which counts as none
 	if f, _ := attr(start.Attr, "final"); f == "true" {
 		p.final = true
 	}
@@ -115,7 +116,9 @@ func (r *propReader) property(s *scanner, start xml.StartElement) error {
 			case "name":
 				name, hasName, p.nameLine = text, true, line
 			case "value":
-				value, hasValue, p.line = text, true, line
+				if empty = text == ""; !empty {
+					value, hasValue, p.line = text, true, line
+				}
 			default:
 				p.final = text == "true"
 			}
@@ -133,6 +136,7 @@ func (r *propReader) property(s *scanner, start xml.StartElement) error {
 	switch {
 	case !hasName || p.name == "":
 		r.log.note(Remark, s.file, p.line, "property", "has no <name> and is ignored")
+	case !hasValue && empty:
 	case !hasValue:
 		r.log.note(Remark, s.file, p.nameLine, p.name, "has no <value> and is ignored")
 	case len(p.name) > maxName:

@@ -18,7 +18,7 @@ func TestPropertyFileErrors(t *testing.T) {
 		"element inside":  {"<configuration><property>\n<name>a</name>\n<value><b/></value></property></configuration>", "yarn-site.xml:3: b|inside <value>"},
 		"encoding":        {"<?xml version=\"1.0\" encoding=\"koi8-r\"?>\n<configuration/>", "yarn-site.xml:1|save the file as UTF-8"},
 		"deep":            {deep, "yarn-site.xml:1|more than 100 elements deep"},
-		"long name":       {"<configuration><property>\n<name>" + strings.Repeat("n", 5000) + "</name><value/></property></configuration>", "yarn-site.xml:2: name|longer than 4096"},
+		"long name":       {"<configuration><property>\n<name>" + strings.Repeat("n", 5000) + "</name><value>1</value></property></configuration>", "yarn-site.xml:2: name|longer than 4096"},
 		"large":           {"<configuration>" + strings.Repeat(" ", maxFileBytes) + "</configuration>", "yarn-site.xml|a configuration may have"},
 		"many":            {"<configuration>" + strings.Repeat("<p/>", maxElements) + "</configuration>", "yarn-site.xml:1: p|more than 200000 elements"},
 		"include nothing": {"<configuration>\n<include/></configuration>", "yarn-site.xml:2: include|has no href"},

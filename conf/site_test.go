@@ -79,7 +79,6 @@ func TestSiteErrors(t *testing.T) {
 		"yarn.scheduler.minimum-allocation-mb=1 GB":                 "yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb|unknown unit",
 		"yarn.scheduler.minimum-allocation-vcores=1k":               "yarn-site.xml:2: yarn.scheduler.minimum-allocation-vcores|only memory",
 		"yarn.scheduler.minimum-allocation-mb=-5":                   "yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb|not an amount",
-		"yarn.scheduler.minimum-allocation-mb=":                     "yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb|not an amount",
 		"yarn.scheduler.minimum-allocation-mb=0":                    "yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb|more than 0",
 		"yarn.scheduler.minimum-allocation-mb=99999999999999999999": "yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb|too large",
 		"yarn.scheduler.minimum-allocation-mb=9000000000000000Pi":   "yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb|too large",

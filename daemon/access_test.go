@@ -141,7 +141,7 @@ func TestChangesWithoutGroups(t *testing.T) {
 	inWorldOf(t, "capacity", c, func(t *testing.T, w *world) {
 		known, place, asked := []string(nil), error(nil), map[string]int{}
 		sch := testScheduler(t, "capacity")
-		sch.Queues[0].SubmitACL, sch.Rebuild = "ann", func([]string) (*rm.Scheduler, error) { return sch, nil }
+		sch.Queues[0].SubmitACL, sch.Rebuild = "ann ops", func([]string) (*rm.Scheduler, error) { return sch, nil }
 		sch.Groups = func(user string) ([]string, error) {
 			if asked[user]++; user == "bob" && known == nil {
 				return nil, ErrNoGroups

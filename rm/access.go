@@ -10,14 +10,14 @@ import (
 // everybody stands for all users or groups in an access list.
 const everybody = "*"
 
-// An ACL is an access list in Hadoop's format: comma-separated users, a blank, and comma-separated groups; "*" admits
-// everybody.
+// An ACL is an access list in Hadoop's format: comma-separated users, a blank, and comma-separated groups; "*" in place of
+// either admits everybody.
 type ACL string
 
 // Admits reports whether the list names the user or one of the user's groups.
 func (a ACL) Admits(user string, groups []string) bool {
 	names, of, _ := strings.Cut(strings.TrimLeft(string(a), "\t"), " ")
-	if strings.TrimSpace(string(a)) == everybody || slices.Contains(listed(names), user) {
+	if strings.TrimSpace(names) == everybody || strings.TrimSpace(of) == everybody || slices.Contains(listed(names), user) {
 		return true
 	}
 	return slices.ContainsFunc(listed(of), func(g string) bool { return slices.Contains(groups, g) })
@@ -58,12 +58,13 @@ func (m *Machine) inChangers(a *app, holds func(ACL) bool) bool {
 		m.inQueue(a.queue, func(q *QueueInfo) bool { return holds(ACL(q.AdminACL)) })
 }
 
-// maySubmit returns nil if p may submit to a queue, and otherwise a [Denied]. A right on a queue above it is enough.
+// maySubmit returns nil if p may submit to a queue, and otherwise a [Denied]. A right on a queue above it is enough. As in
+// YARN, those who administer the cluster need such a right too.
 func (m *Machine) maySubmit(p Person, queue string) error {
 	anyList := func(holds func(ACL) bool) bool {
-		return holds(m.cfg.Admins) || m.inQueue(queue, func(q *QueueInfo) bool { return holds(ACL(q.SubmitACL)) || holds(ACL(q.AdminACL)) })
+		return m.inQueue(queue, func(q *QueueInfo) bool { return holds(ACL(q.SubmitACL)) || holds(ACL(q.AdminACL)) })
 	}
-	if !m.cfg.ACLs || m.owns(p) || anyList(p.isIn) {
+	if !m.cfg.ACLs || anyList(p.isIn) {
 		return nil
 	}
 	return &Denied{p.User, "submit applications to", queue, anyList(ACL.NamesGroups)}

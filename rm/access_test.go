@@ -22,6 +22,10 @@ func TestACL(t *testing.T) {
 		{" ops", "ann", []string{"ops"}, true},
 		{"ops", "ann", []string{"ops"}, false},
 		{"ann", "", nil, false},
+		{"* *", "ann", nil, true},
+		{"* ops", "ann", nil, true},
+		{"bob *", "ann", nil, true},
+		{"bob,* ops", "ann", nil, false},
 	} {
 		if got := ACL(c.list).Admits(c.user, c.groups); got != c.want {
 			t.Errorf("%q admits %s of %v: %v", c.list, c.user, c.groups, got)
@@ -47,7 +51,7 @@ func TestAccess(t *testing.T) {
 		_, err := answered[any](w, c)
 		return err
 	}
-	for user, may := range map[string]bool{"ann": true, "carl": true, "eve": true, "boss": true, "root": true, "yarn": true, "": false, "mal": false, "sue": false} {
+	for user, may := range map[string]bool{"ann": true, "carl": true, "eve": true, "boss": true, "root": false, "yarn": false, "": false, "mal": false, "sue": false} {
 		err := submits(user, submission(w.idFor(user), "SPARK"))
 		if denied := (*Denied)(nil); errors.As(err, &denied) == may || err != nil && denied == nil {
 			t.Errorf("%s submits: %v", user, err)
@@ -96,7 +100,7 @@ func TestDeniedByGroups(t *testing.T) {
 		"none":                   {},
 		"viewers":                {access: []Access{{List: "vic ops"}}},
 		"those who change it":    {access: []Access{{Change: true, List: " ops"}}, change: true},
-		"administrators":         {set: func(o *Options) { o.Config.Admins = "root ops" }, change: true, submit: true},
+		"administrators":         {set: func(o *Options) { o.Config.Admins = "root ops" }, change: true},
 		"the queue's":            {set: func(o *Options) { o.Scheduler.Queues[1].AdminACL = " ops" }, change: true, submit: true},
 		"those above":            {set: func(o *Options) { o.Scheduler.Queues[0].AdminACL = "boss ops" }, change: true, submit: true},
 		"those who submit":       {set: func(o *Options) { o.Scheduler.Queues[1].SubmitACL = "ann ops" }, submit: true},

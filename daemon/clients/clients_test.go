@@ -265,7 +265,9 @@ func TestGroupsNotNeeded(t *testing.T) {
 	o.Admins = "root ops"
 	c, _ = dial(t, f, o, "eve")
 	f.queues[2].AdminACL = "carl"
-	wantClass(t, c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, acls), classRetry, "groups cannot be looked up")
+	if err := c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, acls); err != nil || len(acls.GetQueueUserAcls()[2].GetUserAcls()) > 0 {
+		t.Errorf("the cluster's administrators have rights in queues: %v, %v", acls, err)
+	}
 	f.queues[0].SubmitACL, f.queues[0].AdminACL = "*", "*"
 	if err := c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, acls); err != nil {
 		t.Errorf("everybody has all rights: %v", err)
@@ -320,9 +322,8 @@ func TestProxyUsers(t *testing.T) {
 func TestAdministratorByUnknownGroup(t *testing.T) {
 	f := stock()
 	access := daemon.Access{ACLs: true, Admins: "root ops", Groups: func(string) ([]string, error) { return nil, daemon.ErrNoGroups }}
-	c, a := dial(t, f, Options{Access: access}, "bob")
+	_, a := dial(t, f, Options{Access: access}, "bob")
 	wantClass(t, a.Call(t.Context(), "refreshQueues", &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{}), classRetry, "groups cannot be looked up")
-	wantClass(t, c.Call(t.Context(), "getQueueUserAcls", &wire.GetQueueUserAclsInfoRequest{}, &wire.GetQueueUserAclsInfoResponse{}), classRetry, "groups cannot be looked up")
 	if len(f.done) > 0 {
 		t.Errorf("did %v", f.done)
 	}

@@ -169,7 +169,6 @@ func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wir
 	all, lacks, unsure := !s.o.ACLs, false, error(nil)
 	if !all {
 		s.o.Prepare(ctx, who.User)
-		all, unsure = s.o.Administers(ctx, who.User)
 	}
 	in := func(list string) bool {
 		may, err := s.o.Admits(ctx, rm.ACL(list), who.User)

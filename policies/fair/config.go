@@ -43,7 +43,7 @@ type QueueConfig struct {
 	Weight      float64
 	Min         Amount
 	Max         Amount
-	MaxChild    Amount
+	MaxChild    Amount  // of queues that are created below it
 	MaxApps     int     // 0 = unlimited, below 0 = none
 	MaxAMShare  float64 // 0.5; −1 = off
 	Policy      Policy

@@ -78,9 +78,6 @@ func (s *Scheduler) resize(v policy.View) {
 		q := &s.queues[i]
 		q.min = q.cfg.Min.of(total, heddle.Resource{})
 		q.max = q.cfg.Max.of(total, heddle.Unbounded)
-		if !q.cfg.Max.Set && i > 0 && s.cfg.Queues[q.cfg.Parent].MaxChild.Set {
-			q.max = s.cfg.Queues[q.cfg.Parent].MaxChild.of(total, heddle.Unbounded)
-		}
 		q.max = q.max.Max(q.min)
 		q.excused = !v.Queue(heddle.QueueID(i)).Used().Fits(q.max)
 	}

@@ -53,7 +53,7 @@ func TestSuiteWithShares(t *testing.T) {
 	policytest.Run(t, maker(func(c *fair.Config) {
 		c.AssignMultiple, c.DynamicMaxAssign, c.SizeBasedWeight = true, true, true
 		c.Queues[0].Policy, c.Queues[1].Policy, c.Queues[2].Policy = fair.DRF, fair.DRF, fair.FIFO
-		c.Queues[0].MaxChild = fair.Amount{Set: true, Fraction: [heddle.NumDims]float64{0.8, 0.7}}
+		c.Queues[1].Max = fair.Amount{Set: true, Fraction: [heddle.NumDims]float64{0.8, 0.7}}
 		c.Queues[1].Min = fair.Amount{Set: true, Fixed: heddle.Of(4096, 4000)}
 		c.UserMaxApps, c.UserMaxAppsDefault = map[string]int{"bob": 2}, 4
 	}), "", put)
@@ -115,6 +115,16 @@ func launched(core *sched.Core, from, to heddle.Time) (began []heddle.AppID) {
 		}
 	}
 	return began
+}
+
+// A limit of created queues does not hold for one of the configuration.
+func TestLimitOfCreatedQueues(t *testing.T) {
+	core := crowded(t, 1, func(c *fair.Config) {
+		c.Queues[0].MaxChild, c.Queues[2].MaxAMShare = fair.Amount{Set: true, Fixed: heddle.Of(2048, 2000)}, -1
+	})
+	if began := launched(core, 0, heddle.Time(3*heddle.Second)); !slices.Equal(began, []heddle.AppID{0, 1}) {
+		t.Errorf("masters of %v begin, want both", began)
+	}
 }
 
 // Masters that are larger than the queue's share for masters wait, however many they are. A smaller one behind them
