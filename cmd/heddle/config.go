@@ -30,8 +30,9 @@ func newCheck(a *app) *cobra.Command {
 that holds them. A heddle.yaml in the folder is checked as heddle rm would check it, with its profile and
 changes, but host names are not looked up. If it is the only file there, Hadoop's defaults are shown, as
 heddle rm uses them. Prints the queues as they are in effect,
-then what is unknown or without effect, and last what is configured but off under Heddle. Errors have
-file and line.
+then what is unknown or without effect, then what heddle rm refuses to start with, and last what is
+configured but off under Heddle. Errors have file and line. Whether other machines could reach the ports
+(insecure_open) is not checked.
 
 Exit codes: 0 if the configuration can be used, even if something is off or heddle rm refuses to start with
 it; 1 if the result could not be written; 2 if the configuration has errors or cannot be read.`,

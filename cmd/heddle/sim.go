@@ -121,7 +121,7 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")
 	fl.Var(&f.cluster.racks, "racks", "racks for these nodes (default: one for every 40 nodes)")
 	fl.StringVar(&f.cluster.file, "cluster", "", "cluster of `FILE`: a scenario, or the load simulator's list of nodes (JSON)")
-	fl.Var(&f.cluster.node, "node", "memory and vcores of a node, if nothing else states them (default 8192MiB,8)")
+	fl.Var(&f.cluster.node, "node", "memory and vcores of a node, if nothing else states them (default: what --conf says, else 8192MiB,8)")
 	f.read.add(cmd)
 	fl.Var(&f.load, "load", "scale the time between jobs so that the work they offer is `F` of the cluster's capacity")
 	choose(cmd, &f.world, "world", "", "full: durations follow from the work and the node; given: durations are those of the trace (default: given if the trace states every duration, else full)")
