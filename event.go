@@ -265,6 +265,7 @@ type Facts struct {
 // A Past is what a former core counted of an application that it hands over. The zero value stands for an application of
 // which nothing has run, or nothing is known.
 type Past struct {
+	Lost  bool            // it has done more than is counted here, and nobody knows how much
 	Begun bool            // it has had a container for a task
 	Ended [NumKinds]Tally // of its containers that ended well
 	Found [NumKinds]int32 // … how many of these were found running, and not handed over

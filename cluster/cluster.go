@@ -179,7 +179,7 @@ func (c *Cluster) Submit(e heddle.Submit) *App {
 	}
 	a := &App{
 		slab: &c.slab, id: e.App, queue: q, user: q.userOf(e.User), priority: e.Priority, framework: e.Framework,
-		facts: e.Facts, submitted: c.now, begun: e.Past.Begun, found: e.Past.Found,
+		facts: e.Facts, submitted: c.now, lost: e.Past.Lost, begun: e.Past.Begun, found: e.Past.Found,
 	}
 	for k, t := range e.Past.Ended {
 		a.ended[k] = ended{t.Count, t.Held}

@@ -307,6 +307,7 @@ type App struct {
 	ended    [heddle.NumKinds]ended // containers that ended: see Finished
 	peak     [heddle.NumKinds]int64 // MiB: the largest peak memory of a task that ended
 	begun    bool                   // one of its tasks has run, or was found running
+	lost     bool                   // it has done more than is counted: see Done
 	over     bool
 	unseen   *Container // granted but not acquired, newest first
 	master   *Container
@@ -428,13 +429,31 @@ func (a *App) MapsOver() bool { return a.Waiting(heddle.Map)+a.Running(heddle.Ma
 // application ends them when it no longer needs them.
 func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
 
+// Done returns how many of a job's maps or reduces are done, as far as that is known: those that [App.Finished] counts. If
+// the job had done some before anybody counted (see [heddle.Past]), it is its number of maps less those that it asks for
+// and runs, and likewise for reduces once its maps are over: MapReduce asks for all of them then, and none ends before.
+// While it neither asks for a task nor runs one, nothing says how many.
+func (a *App) Done(k heddle.Kind) int {
+	of := 0
+	if a.lost {
+		switch _, tasks := a.Tasks(); {
+		case tasks == 0:
+		case k == heddle.Map:
+			of = int(a.facts.Maps)
+		case k == heddle.Reduce && a.MapsOver():
+			of = int(a.facts.Reduces)
+		}
+	}
+	return max(a.Finished(k), of-a.Waiting(k)-a.Running(k))
+}
+
 // Found returns how many of the containers of a kind that run or ended well were found running by a core to which nobody
 // had told what else the application had done by then.
 func (a *App) Found(k heddle.Kind) int { return int(a.found[k]) }
 
 // Past returns what another core is to be told that takes over the application.
 func (a *App) Past() heddle.Past {
-	p := heddle.Past{Begun: a.begun, Found: a.found}
+	p := heddle.Past{Lost: a.lost, Begun: a.begun, Found: a.found}
 	for k, e := range a.ended {
 		p.Ended[k] = heddle.Tally{Count: e.count, Held: e.held}
 	}

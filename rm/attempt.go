@@ -325,7 +325,7 @@ func (t *attempt) record(m *Machine) *AttemptRecord {
 	rec := &AttemptRecord{
 		ID: t.id, Node: t.masterNode, NodeHTTP: t.masterHTTP, MasterID: t.masterID.ID, Started: m.date(t.began),
 		Final: string(t.final), Diagnostics: t.diag, Exit: t.exit, Tracking: t.url,
-		Host: t.host, RPCPort: t.port, Heap: t.heap,
+		Host: t.host, RPCPort: t.port, Heap: t.heap, Maps: t.app.Facts.Maps, Reduces: t.app.Facts.Reduces,
 	}
 	if t.state.isOver() {
 		rec.State, rec.Finished = t.state.String(), m.date(t.ended)

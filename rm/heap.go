@@ -1,6 +1,10 @@
 package rm
 
-import "heddle"
+import (
+	"cmp"
+
+	"heddle"
+)
 
 // leastHeap is the smallest Java heap, in MiB, that a master is cut to: a JVM can start in it.
 const leastHeap = 8
@@ -48,7 +52,15 @@ func (a *app) lives(m *Machine, h HeapNews) {
 	a.live, a.beside = h.Live, h.Outside
 	m.remember(a, func(r *heddle.LastRun) {
 		if h.Live > r.Heap { // the master may have just begun: the last one's need stands until this one is over
-			r.Heap, r.Outside, r.Maps = h.Live, h.Outside, a.Facts.Maps
+			a.keepHeap(r)
 		}
 	})
+}
+
+// keepHeap records the most that the heap of a master held. If it is not known with how many maps, no more than was
+// recorded for a known number says nothing, and more than that is recorded for that number.
+func (a *app) keepHeap(r *heddle.LastRun) {
+	if a.Facts.Maps > 0 || r.Maps == 0 || a.live > r.Heap {
+		r.Heap, r.Outside, r.Maps = a.live, a.beside, cmp.Or(a.Facts.Maps, r.Maps)
+	}
 }

@@ -215,6 +215,27 @@ func TestHeapsAreRemembered(t *testing.T) {
 	w.mastersAre(run(), [2]int64{2*208 + 1 + 176, 2*208 + 1}) // twice what was too small
 }
 
+// A heap that is recorded for a number of maps is not replaced by a smaller one of an unknown number.
+func TestHeapsOfUnknownSizes(t *testing.T) {
+	for _, c := range []struct {
+		maps, was  int32
+		live, heap int64
+		want       heddle.LastRun
+	}{
+		{4, 2, 40, 50, heddle.LastRun{Heap: 40, Outside: 7, Maps: 4}},
+		{0, 0, 40, 50, heddle.LastRun{Heap: 40, Outside: 7}},
+		{0, 2, 40, 50, heddle.LastRun{Heap: 50, Outside: 9, Maps: 2}},
+		{0, 2, 60, 50, heddle.LastRun{Heap: 60, Outside: 7, Maps: 2}},
+	} {
+		a := &app{live: c.live, beside: 7}
+		a.Facts.Maps = c.maps
+		r := heddle.LastRun{Heap: c.heap, Outside: 9, Maps: c.was}
+		if a.keepHeap(&r); r != c.want {
+			t.Errorf("%d MiB of %d maps after %d of %d: recorded is %+v, want %+v", c.live, c.maps, c.heap, c.was, r, c.want)
+		}
+	}
+}
+
 // A job whose tasks may run in its master gets the master that it asks for.
 func TestUberJobsAreNotSized(t *testing.T) {
 	for uber, want := range map[bool][2]int64{false: cutTo384, true: inFull} { // order: each by itself

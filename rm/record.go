@@ -41,6 +41,8 @@ type AttemptRecord struct {
 	Heap     int64    `json:",omitempty"` // MiB to which its master's Java heap was cut; 0 if it has the container it asked for
 	Started  int64    `json:",omitempty"`
 	Finished int64    `json:",omitempty"`
+	Maps     int32    `json:",omitempty"` // of its job, if they were known when the attempt was stored
+	Reduces  int32    `json:",omitempty"`
 
 	Host     string `json:",omitempty"` // from the master's registration
 	RPCPort  int32  `json:",omitempty"`

@@ -74,6 +74,7 @@ func (m *Machine) recoverAttempt(a *app, k *AttemptRecord, last bool) {
 		t.masterID = ids.Container{Attempt: k.ID, ID: k.MasterID}
 	}
 	t.masterNode, t.masterHTTP, t.heap = k.Node, k.NodeHTTP, k.Heap
+	a.Facts.Maps, a.Facts.Reduces = max(a.Facts.Maps, k.Maps), max(a.Facts.Reduces, k.Reduces)
 	if k.State != "" || a.closed {
 		t.host, t.port = k.Host, k.RPCPort
 	}

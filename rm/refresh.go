@@ -160,7 +160,7 @@ func (m *Machine) askAll() {
 // tellAgain tells a new core about an application and what it holds: what the last core knew of it, if it did. was is
 // that core's state. The core accepts the application, as the last one did.
 func (m *Machine) tellAgain(a *app, was policy.View, known *policy.App) {
-	facts, past := m.factsOf(a), heddle.Past{}
+	facts, past := m.factsOf(a), heddle.Past{Lost: a.recovered && a.ran()}
 	if known != nil {
 		last := facts.Last
 		facts, past = *known.Facts(), known.Past()
@@ -209,15 +209,21 @@ func (m *Machine) placeAgain(a *app, known *policy.App, nodes []*node) {
 	}
 }
 
-// factsOf returns what a core that does not know a job is told about it. If a master of it has run, that excludes the
-// total number of its tasks, because nobody tells that core how many of them are done.
+// factsOf returns what a core that does not know a job is told about it. If a master of it has run, that is only how many
+// tasks it has: the rest says what a job of which nothing is done will want.
 func (m *Machine) factsOf(a *app) heddle.Facts {
-	facts := heddle.Facts{Name: a.Facts.Name}
-	if t := a.newest(); t.id.N == 1 && t.state < attemptLaunched { // nothing of it is done
+	facts := heddle.Facts{Name: a.Facts.Name, Maps: a.Facts.Maps, Reduces: a.Facts.Reduces}
+	if !a.ran() {
 		facts = a.facts()
 	}
 	facts.Last = m.past.of(a.runKey())
 	return facts
+}
+
+// ran reports whether a master of an application may have run, so that some of it may be done.
+func (a *app) ran() bool {
+	t := a.newest()
+	return t.id.N > 1 || t.state >= attemptLaunched
 }
 
 // askAgain hands an application's requests to the core, including the one for its master.

@@ -50,11 +50,56 @@ func TestDoneStaysKnown(t *testing.T) {
 	home.beat()
 	m.register()
 	w.sleep(w.with.Config.SchedulingWait)
-	knows("after a restart", 0, 0, 1)
+	knows("after a restart", 0, 4, 1)
 	home.exit(home.task(m), 0)
 	home.beat()
 	refreshed()
-	knows("after a refresh of that", 1, 0, 1)
+	knows("after a refresh of that", 1, 4, 1)
+}
+
+// How many tasks a running job has stays known after restarts. How many of them are done follows from what it asks for.
+func TestSizesOutliveRestarts(t *testing.T) {
+	w := newWorld(t, "heddle", func(o *Options) { o.Config.ReadJobs = true })
+	home := w.node("n1", 32768, 32)
+	s := submission(w.newID(), "MAPREDUCE")
+	c := w.submitAs("ann", s, "")
+	w.step(&JobRead{App: s.ID, Maps: 9, Reduces: 3})
+	w.done(c)
+	home.beat()
+	master := w.app(s.ID).Master
+	home.run(master)
+	home.beat()
+	m := w.master(s.ID)
+	runs := home.task(m)
+	knows := func(when string, maps, reduces int) {
+		t.Helper()
+		a := w.m.core.View().App(w.m.byApp[s.ID].aid)
+		if f := a.Facts(); f.Maps != 9 || f.Reduces != 3 || a.Done(heddle.Map) != maps || a.Done(heddle.Reduce) != reduces {
+			t.Errorf("%s: %d of %d maps and %d of %d reduces are done, want %d of 9 and %d of 3", when, a.Done(heddle.Map), f.Maps, a.Done(heddle.Reduce), f.Reduces, maps, reduces)
+		}
+	}
+	knows("before", 0, 0)
+	for _, when := range []string{"after a restart", "after another"} {
+		w.restart(heddle.Second)
+		home.register(32768, 32, found(master, 0), found(runs, 20))
+		home.beat()
+		m.register()
+		m.ask(row(20, "*", 1024, 3), row(10, "*", 1024, 1))
+		w.sleep(w.with.Config.SchedulingWait)
+		knows(when, 5, 0)
+	}
+	if err := w.refresh(); err != nil {
+		t.Fatal(err)
+	}
+	knows("after a refresh", 5, 0)
+	m.ask(row(20, "*", 1024, 0))
+	for x := range w.m.byApp[s.ID].newest().held {
+		if x.kind == heddle.Map {
+			home.exit(x.id(), 0)
+		}
+	}
+	home.beat()
+	knows("when all maps are done", 9, 2)
 }
 
 // Where map outputs are, and how large they are, stays known when the configuration is read again, although nodes get

@@ -125,7 +125,7 @@ func (m *Machine) keepRun(a *app) []Change {
 		r.asked(d, r.two[0])
 	}
 	if a.live > 0 {
-		r.last.Heap, r.last.Outside, r.last.Maps = a.live, a.beside, a.Facts.Maps
+		a.keepHeap(&r.last)
 	}
 	changes := []Change{{Run: m.runRecord(r)}}
 	for _, k := range m.past.trim() {

@@ -89,7 +89,7 @@ func (s *Sizer) gather(v policy.View) (containers, users int) {
 				containers -= workers(a)
 				continue
 			}
-			left := undone(m, a.Finished(heddle.Map))
+			left := undone(m, a.Done(heddle.Map))
 			s.jobs = append(s.jobs, job{
 				app: a.ID(), priority: a.Priority(), at: a.Submitted(), tasks: m + int(a.Facts().Reduces),
 				left: left, wave: s.had(a, left),
@@ -134,7 +134,7 @@ func (s *Sizer) count(v policy.View) {
 	for i := range v.Queues() {
 		if q := v.Queue(heddle.QueueID(i)); q.Leaf() {
 			for _, a := range q.Apps() {
-				s.had(a, undone(s.o.maps(a), a.Finished(heddle.Map)))
+				s.had(a, undone(s.o.maps(a), a.Done(heddle.Map)))
 			}
 		}
 	}

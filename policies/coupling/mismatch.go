@@ -204,7 +204,7 @@ func unknown(a *policy.App) bool {
 // not counted, as the maps for which they were started are not.
 func progress(a *policy.App) Progress {
 	p := Progress{
-		FinishedMaps: a.Finished(heddle.Map), FinishedReduces: a.Finished(heddle.Reduce),
+		FinishedMaps: a.Done(heddle.Map), FinishedReduces: a.Done(heddle.Reduce),
 		RunningReduces: a.Running(heddle.Reduce), PendingReduces: a.Waiting(heddle.Reduce),
 	}
 	if unknown(a) {

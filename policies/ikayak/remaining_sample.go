@@ -229,7 +229,7 @@ func (rs *reduces) job(now heddle.Time, a *policy.App) *job {
 		j.base, j.submitted, j.at = baseOf(a.Facts().Name), a.Submitted(), -1
 	}
 	if now > j.at {
-		j.at, j.done, j.of = now, a.Finished(heddle.Map), int(a.Facts().Maps)
+		j.at, j.done, j.of = now, a.Done(heddle.Map), int(a.Facts().Maps)
 		if j.done > 0 {
 			j.line.Add(now.Seconds(), float64(j.done))
 		}

@@ -267,7 +267,7 @@ func (s *Suspend) waits(a *policy.App, x *policy.Container) bool {
 		return false
 	}
 	phase, fraction := x.Progress()
-	return starved(phase, fraction, int(a.Facts().Maps), a.Finished(heddle.Map), a.Waiting(heddle.Map), s.o.Slack)
+	return starved(phase, fraction, int(a.Facts().Maps), a.Done(heddle.Map), a.Waiting(heddle.Map), s.o.Slack)
 }
 
 // held returns what Spark applications and MapReduce applications hold now.

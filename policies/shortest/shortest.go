@@ -131,7 +131,7 @@ func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
 			weight += float64(n) * s.length(a, k)
 		}
 	}
-	if later := int(a.Facts().Reduces) - a.Finished(heddle.Reduce) - a.Waiting(heddle.Reduce) - a.Running(heddle.Reduce); later > 0 {
+	if later := int(a.Facts().Reduces) - a.Done(heddle.Reduce) - a.Waiting(heddle.Reduce) - a.Running(heddle.Reduce); later > 0 {
 		weight += float64(later) * s.length(a, heddle.Reduce)
 	}
 	if count == 0 {

@@ -39,7 +39,7 @@ func New(a policy.Args) (policy.Gate, error) {
 // Open implements [policy.Gate]: it refuses everything until enough maps are done, then nothing. It does not hold back
 // a job whose number of maps is unknown, nor one whose maps are over: it may do without those that failed.
 func (g Gate) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
-	if over := a.Begun() && a.MapsOver(); !over && a.Finished(heddle.Map) < g.wanted(a) {
+	if over := a.Begun() && a.MapsOver(); !over && a.Done(heddle.Map) < g.wanted(a) {
 		return policy.No(heddle.GateClosed)
 	}
 	return policy.Yes
@@ -56,7 +56,7 @@ func (g Gate) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, b
 	a := k.App()
 	return policy.Limit{
 		What: "maps done", Of: policy.OfApp, Queue: heddle.NoQueue, Counted: true, Least: true,
-		MostN: g.wanted(a), UsedN: a.Finished(heddle.Map),
+		MostN: g.wanted(a), UsedN: a.Done(heddle.Map),
 		By: []string{"completed = " + strconv.FormatFloat(g.completed, 'g', -1, 64)},
 	}, true
 }

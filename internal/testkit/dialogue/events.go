@@ -99,6 +99,7 @@ func (s *session) submit(names []string, o map[string]string) error {
 	}
 	e.Facts.Last = heddle.LastRun{First: last.Total(), Most: last.Total(), Containers: last.Containers}
 	e.Facts.Name = o["name"]
+	e.Past.Lost = o["past"] == "lost"
 	return s.step(e, "")
 }
 
