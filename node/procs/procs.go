@@ -76,8 +76,9 @@ func (f *Finder) Find() []Container {
 		files, _ := filepath.Glob(filepath.Join(quote(dir), "nmPrivate", "application_*", "container_*", "container_*.pid"))
 		for _, file := range files {
 			id := strings.TrimSuffix(filepath.Base(file), ".pid")
-			if _, err := ids.ParseContainer(id); err != nil || filepath.Base(filepath.Dir(file)) != id {
-				continue
+			parsed, err := ids.ParseContainer(id)
+			if err != nil || parsed.String() != id || filepath.Base(filepath.Dir(file)) != id {
+				continue // more zeros than YARN writes would give one container several names
 			}
 			if c := f.look(id, file); c != nil {
 				here[id] = c

@@ -143,6 +143,25 @@ func TestForeignPID(t *testing.T) {
 	}
 }
 
+// A container has one name, the one that YARN writes: whoever may write pid files adds no others with more or fewer zeros.
+func TestOneName(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, id, strconv.Itoa(session(t, id, "sleep", "60").Process.Pid))
+	for _, alias := range []string{
+		strings.Replace(id, "_01_", "_1_", 1), strings.Replace(id, "_01_", "_"+strings.Repeat("0", 150)+"1_", 1),
+		strings.Replace(id, "container_", "container_e00_", 1),
+	} {
+		put(t, dir, alias, strconv.Itoa(session(t, alias, "sleep", "60").Process.Pid))
+	}
+	f, err := New([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := f.Find(); len(list) != 1 || list[0].ID != id {
+		t.Errorf("found %+v", list)
+	}
+}
+
 // A pid file that is a pipe, a link or without end neither blocks nor takes memory, and the others are found.
 func TestHostilePIDFiles(t *testing.T) {
 	dir := t.TempDir()
