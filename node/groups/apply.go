@@ -87,13 +87,15 @@ func (g *Groups) recall(b *box) {
 	}
 }
 
+// read reads a kept file. It renames a damaged one, which therefore fails only once.
 func (g *Groups) read(file string) (k kept, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return k, err
 	}
 	if err := json.Unmarshal(text, &k); err != nil {
-		return k, fmt.Errorf("%s: %w", file, err)
+		err = fmt.Errorf("%s is damaged, so it is renamed and what it says is not undone: %w", file, err)
+		return k, errors.Join(err, os.Rename(file, file+".damaged"))
 	}
 	return k, nil
 }
@@ -186,7 +188,8 @@ func (s Set) Needs() (can heddle.Caps) {
 
 // Apply gives a container as much of a Set as can be done. For everything else it returns the reasons in a [*Failed].
 // What could not be undone still counts as set, and another Apply or Release undoes it. What a group had that no longer
-// exists counts as undone.
+// exists counts as undone. Until all of one Set could be done, a container counts as frozen and parked by an earlier
+// process.
 func (g *Groups) Apply(id string, s Set) error {
 	b := g.boxes[id]
 	if b == nil {
@@ -198,6 +201,9 @@ func (g *Groups) Apply(id string, s Set) error {
 		}
 	}
 	bad, was := Failed{ID: id}, b.set
+	if !b.sure {
+		was.Freeze, was.Park = true, true
+	}
 	b.set = s
 	note := func(what heddle.Caps, err error) bool {
 		if s == (Set{}) {
@@ -209,7 +215,7 @@ func (g *Groups) Apply(id string, s Set) error {
 		}
 		return err != nil
 	}
-	if was.Freeze && !s.Freeze && note(heddle.Freezes, g.freeze(b, false)) { // nothing keeps it from running again
+	if was.Freeze && !s.Freeze && note(heddle.Freezes, gone(g.freeze(b, false))) { // nothing keeps it from running again
 		b.set.Freeze = true
 	}
 	if s.Freeze { // while it still gets the processors that freezing needs
@@ -224,6 +230,7 @@ func (g *Groups) Apply(id string, s Set) error {
 	if bad.Err != nil {
 		return &bad
 	}
+	b.sure = true
 	return nil
 }
 
@@ -306,7 +313,7 @@ func (g *Groups) processors(b *box, s Set, parked bool) error {
 	switch {
 	case s.Park && !g.parks:
 		bad = errors.Join(bad, errors.New("this node cannot park containers: it could not unpark them again"))
-	case s.Park || parked:
+	case s.Park || parked && g.parks:
 		bad = errors.Join(bad, b.session().idle(s.Park))
 	}
 	return bad

@@ -77,6 +77,7 @@ type box struct {
 	yarns bool              // the NodeManager made its group: no process is moved, and no group is made in it
 	base  base
 	set   Set
+	sure  bool // nothing of what an earlier process did is left
 	// kept says whether what is needed to undo changes is on disk.
 	kept bool
 }
@@ -372,7 +373,7 @@ func (g *Groups) Release(id string) error {
 	if b == nil {
 		return g.remove(id)
 	}
-	if b.set != (Set{}) {
+	if b.set != (Set{}) || !b.sure {
 		if err := g.Apply(id, Set{}); err != nil {
 			return err
 		}

@@ -310,11 +310,17 @@ func TestSignals(t *testing.T) {
 		t.Errorf("state %s, policy %d", state(), policy())
 	}
 	other := open(t)
-	other.run, other.v1, other.v2 = g.run, nil, ""
-	do(t, other.RestoreAll())
-	time.Sleep(20 * time.Millisecond)
-	if state() == "T" || policy() != unix.SCHED_NORMAL {
-		t.Errorf("state %s, policy %d", state(), policy())
+	other.how, other.run, other.v1, other.v2 = bySignals, g.run, nil, ""
+	for _, undo := range []func() error{
+		other.RestoreAll, // otherwise what another process left is undone with the first change
+		func() error { return errors.Join(other.Prepare(), other.Adopt(c), other.Apply(id, Set{})) },
+	} {
+		do(t, g.Apply(id, Set{Freeze: true, Park: true}))
+		do(t, undo())
+		time.Sleep(20 * time.Millisecond)
+		if state() == "T" || policy() != unix.SCHED_NORMAL {
+			t.Errorf("state %s, policy %d", state(), policy())
+		}
 	}
 	err := g.Apply(id, Set{Weight: 200, Quota: 500, High: 1})
 	failed, ok := errors.AsType[*Failed](err)
@@ -386,10 +392,16 @@ func TestUnparks(t *testing.T) {
 	if failed, ok := errors.AsType[*Failed](err); !ok || failed.What != heddle.Parks || g.Can() != heddle.Freezes {
 		t.Errorf("%v, and it can %v", err, g.Can())
 	}
-	if attr, err := unix.SchedGetAttr(c.PID, 0); err != nil || attr.Policy != unix.SCHED_NORMAL {
+	attr, err := unix.SchedGetAttr(c.PID, 0)
+	if err != nil || attr.Policy != unix.SCHED_NORMAL {
 		t.Errorf("policy %d, %v", attr.Policy, err)
 	}
+	attr.Policy = unix.SCHED_IDLE // by its own choice
+	do(t, unix.SchedSetAttr(c.PID, attr, 0))
 	do(t, g.Release(id))
+	if attr, err := unix.SchedGetAttr(c.PID, 0); err != nil || attr.Policy != unix.SCHED_IDLE {
+		t.Errorf("policy %d, %v", attr.Policy, err)
+	}
 
 	may := make(chan bool)
 	go func() {
@@ -485,6 +497,51 @@ func TestFilesOfV2(t *testing.T) {
 	if got, err := readV2(own); err != nil || got != (base{Weight: 300, Quota: 20000, Period: 50000, High: "max"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
+}
+
+// A container that could not be thawed when the process began is thawed with its first change, or when it is released.
+func TestLeftFrozen(t *testing.T) {
+	cgroups.TestMode = true
+	defer func() { cgroups.TestMode = false }()
+	for what, undo := range map[string]func(*Groups) error{
+		"changed":  func(g *Groups) error { return g.Apply(id, Set{}) },
+		"weighed":  func(g *Groups) error { return g.Apply(id, Set{Weight: 250}) },
+		"released": func(g *Groups) error { _ = g.Release(id); return nil }, // an ordinary folder with files stays
+	} {
+		t.Run(what, func(t *testing.T) {
+			g, dir := open(t), t.TempDir()
+			g.how, g.v1, g.v2, g.mounts = byV2, nil, dir, map[string]string{"": filepath.Dir(dir)}
+			own := filepath.Join(dir, id)
+			for file, text := range map[string]string{
+				"cgroup.procs": "", "cgroup.controllers": "cpu\n", "cpu.weight": "100\n", "cpu.max": "max 100000\n", "cgroup.freeze": "1\n",
+			} {
+				writes(t, own, file, text)
+			}
+			do(t, g.Adopt(procs.Container{ID: id, PID: 1 << 30}))
+			do(t, undo(g))
+			reads(t, own, "cgroup.freeze", "0")
+		})
+	}
+}
+
+// A damaged kept file keeps no other container from its defaults, and is reported once.
+func TestDamagedFile(t *testing.T) {
+	g := open(t)
+	g.how, g.v1, g.v2 = bySignals, nil, ""
+	do(t, g.Prepare())
+	c := start(t, "sleep", "60")
+	do(t, g.Adopt(c))
+	do(t, g.Apply(id, Set{Park: true}))
+	const damaged = "container_1700000000000_0001_01_000001"
+	writes(t, g.run, damaged+".json", `{"dir":`)
+	if err := g.RestoreAll(); err == nil || !strings.Contains(err.Error(), damaged+".json is damaged") {
+		t.Errorf("at first: %v", err)
+	}
+	if attr, err := unix.SchedGetAttr(c.PID, 0); err != nil || attr.Policy != unix.SCHED_NORMAL {
+		t.Errorf("policy %d, %v", attr.Policy, err)
+	}
+	do(t, g.RestoreAll())
+	reads(t, g.run, damaged+".json.damaged", `{"dir":`)
 }
 
 // A group that the NodeManager has parked has the weight of its container once that goes on.
