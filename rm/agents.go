@@ -90,7 +90,7 @@ type Wanted struct {
 	Container ids.Container
 	Parked    bool
 	Frozen    heddle.Span // does not run at all, for at most so long from now; 0 for not frozen
-	Weight    int64       // milli-vcores, as in [heddle.Weigh]
+	Weight    int64       // milli-vcores, as in [heddle.Weigh]; 0 for the default
 	Bound     int64       // thousandths of a processor that it may use at most; 0 for no bound
 	Reclaim   int64       // MiB: above this its caches are dropped; 0 for never
 }
@@ -394,7 +394,7 @@ func (m *Machine) wanting(a *agent) (want []Wanted) {
 		if !c.running() {
 			continue
 		}
-		w := Wanted{Container: c.id(), Weight: c.weight()}
+		w, plain := Wanted{Container: c.id(), Weight: c.weight()}, Wanted{Container: c.id(), Weight: plainWeight}
 		can := a.can
 		if d := c.deed; d != nil {
 			can &^= d.lacks
@@ -412,9 +412,9 @@ func (m *Machine) wanting(a *agent) (want []Wanted) {
 			}
 		}
 		if !can.Has(heddle.Weighs) {
-			w.Weight = plainWeight
+			w.Weight, plain.Weight = 0, 0
 		}
-		if w != (Wanted{Container: w.Container, Weight: plainWeight}) {
+		if w != plain {
 			want = append(want, w)
 		}
 	}

@@ -152,6 +152,21 @@ func TestAgentIsToldWhatItCan(t *testing.T) {
 	}
 }
 
+// An agent that cannot weigh is told no weight: it would fail to give any.
+func TestAgentThatCannotWeigh(t *testing.T) {
+	w, c, _, a, task := agented(t)
+	a.does(heddle.Parks)
+	w.want(c, task, policy.Step{Do: policy.Suspend})
+	if p := a.told(); p == nil || len(p.Want) != 1 || p.Want[0] != (Wanted{Container: task, Parked: true}) {
+		t.Errorf("told %+v", p)
+	}
+	a.sync()
+	w.want(c, task, policy.Step{Do: policy.Resume})
+	if p := a.told(); p == nil || len(p.Want) != 0 {
+		t.Errorf("told %+v", p)
+	}
+}
+
 // The time at which a frozen container runs again does not depend on what else is done to it.
 func TestFrozenUntil(t *testing.T) {
 	w, c, _, a, task := agented(t)

@@ -166,7 +166,7 @@ func told(p *rm.AgentWish) *api.Wish {
 	}
 	for i, c := range p.Want {
 		w.Want[i] = api.Want{
-			ID: c.Container.String(), Park: c.Parked, Weight: min(max(c.Weight*api.DefaultWeight/1000, 1), api.MaxWeight),
+			ID: c.Container.String(), Park: c.Parked, Weight: min(max(c.Weight*api.DefaultWeight/1000, min(c.Weight, 1)), api.MaxWeight),
 			Freeze: min(int64(c.Frozen/heddle.Millisecond), api.MaxFreeze), High: c.Reclaim,
 		}
 		if c.Bound > 0 {

@@ -40,7 +40,7 @@ func TestSync(t *testing.T) {
 	}
 	s := &syncer{wish: &rm.AgentWish{
 		Version: 7, Every: 5 * heddle.Second, Lease: 30 * heddle.Second, Unknown: true, Measure: true, Disks: true,
-		Want:    []rm.Wanted{{Container: cont, Parked: true, Weight: 2500}, {Container: cont, Weight: 1}},
+		Want:    []rm.Wanted{{Container: cont, Parked: true, Weight: 2500}, {Container: cont, Weight: 1}, {Container: cont}},
 		Outputs: []rm.OutputsOf{{App: cont.Attempt.App, User: "ann"}}, Heaps: []ids.Container{cont},
 	}}
 	ask := func(body string) *httptest.ResponseRecorder {
@@ -65,7 +65,7 @@ func TestSync(t *testing.T) {
 		t.Fatalf("%d: %s: %v, %v", w.Code, w.Body, err, got.Check())
 	}
 	if want := (api.Wish{
-		Version: 7, Every: 5000, Lease: 30000, Unknown: true, Measure: true, Want: []api.Want{{ID: id, Park: true, Weight: 250}, {ID: id, Weight: 1}},
+		Version: 7, Every: 5000, Lease: 30000, Unknown: true, Measure: true, Want: []api.Want{{ID: id, Park: true, Weight: 250}, {ID: id, Weight: 1}, {ID: id}},
 		Outputs: []api.App{{ID: "application_1700000000000_0001", User: "ann"}}, Heaps: []string{id}, Disks: true,
 	}); !reflect.DeepEqual(got, want) {
 		t.Errorf("told %+v, want %+v", got, want)
