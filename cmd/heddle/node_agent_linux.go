@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -107,17 +109,9 @@ func attend(runs *agent.Agent, g *groups.Groups, f *agentFlags, log *slog.Logger
 	if err := agent.Hold(g); err != nil {
 		return failure{err}
 	}
-	if err := g.Prepare(); err != nil {
-		return failure{err}
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return failure{err}
-	}
-	warden := []string{exe, "node", "warden", "--node", f.node, "--parent", f.parent, "--run", f.run}
-	tell, dismiss, err := agent.Guard(warden, log)
-	if err != nil {
-		return failure{err}
+	tell, dismiss, err := guard(g, f, log)
+	if err != nil { // the warden of an agent that was killed leaves the rest to this one
+		return failure{errors.Join(err, g.RestoreAll())}
 	}
 	runs.Watch(tell)
 	go beside(ctx)
@@ -129,6 +123,18 @@ func attend(runs *agent.Agent, g *groups.Groups, f *agentFlags, log *slog.Logger
 	}
 	log.Info("stopped: every container has its defaults again")
 	return nil
+}
+
+// guard prepares for containers and starts a warden.
+func guard(g *groups.Groups, f *agentFlags, log *slog.Logger) (tell func(time.Time), dismiss func(restored bool), err error) {
+	if err := g.Prepare(); err != nil {
+		return nil, nil, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	return agent.Guard([]string{exe, "node", "warden", "--node", f.node, "--parent", f.parent, "--run", f.run}, log)
 }
 
 func newNodeThaw(a *app) *cobra.Command {

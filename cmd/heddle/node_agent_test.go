@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"github.com/opencontainers/cgroups"
 
 	"heddle/node/api"
+	"heddle/node/groups"
 	"heddle/node/procs"
 )
 
@@ -103,9 +105,7 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 			_ = syscall.Kill(of, syscall.SIGCONT)
 		}
 		_ = sleeper.Wait() // it was killed
-		for _, dir := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/freezer", "/sys/fs/cgroup"} {
-			_ = cgroups.RemovePath(filepath.Join(dir, parent)) // which of them exist depends on the machine
-		}
+		ungroup(parent)
 	})
 	runs := func() bool { // it computes, so its processor time grows
 		before := procs.Measure(session(pid)).CPU
@@ -155,6 +155,67 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 	}
 	if out, err := node("thaw").CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("thaw: %v\n%s", err, out)
+	}
+}
+
+// ungroup removes the groups of a test.
+func ungroup(parent string) {
+	for _, dir := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/freezer", "/sys/fs/cgroup"} {
+		_ = cgroups.RemovePath(filepath.Join(dir, parent)) // which of them exist depends on the machine
+	}
+}
+
+// An agent that cannot start a warden ends, and gives every container its defaults before: the warden of an agent that
+// was killed leaves that to the next.
+func TestNodeAgentWithoutWarden(t *testing.T) {
+	const id, node = "container_1700000000000_0001_01_000002", "127.0.0.1:8041"
+	dir, parent := t.TempDir(), fmt.Sprintf("heddle-test-%d-warden", os.Getpid())
+	run := filepath.Join(dir, "run")
+	sleeper := exec.Command("sleep", "600")
+	sleeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := groups.Open(groups.Options{Node: node, Parent: parent, Run: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = g.RestoreAll() // otherwise it could not end
+		_ = sleeper.Process.Kill()
+		_ = sleeper.Wait() // it was killed
+		ungroup(parent)
+	})
+	began, _ := procs.Started(sleeper.Process.Pid)
+	c := procs.Container{ID: id, PID: sleeper.Process.Pid, Start: began}
+	if err := errors.Join(g.Prepare(), g.Adopt(c), g.Apply(id, groups.Set{Freeze: true})); err != nil || !frozen(t, parent, id, c.PID) {
+		t.Fatalf("it is not frozen: %v", err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "heddle") // removed while it runs, so that it finds no program for a warden
+	if err := os.Link(exe, link); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/proc/self/fd/3", "node", "agent", "--rm", "http://127.0.0.1:8039", "--local-dirs", dir, "--node", node, "--parent", parent, "--run", run)
+	cmd.Args[0], cmd.ExtraFiles = "heddle", []*os.File{file}
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), link) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if frozen(t, parent, id, c.PID) {
+		t.Error("it is still frozen")
 	}
 }
 

@@ -131,6 +131,7 @@ func (s *state) release(h *held) bool {
 	err := s.groups.Release(h.ID)
 	if err != nil {
 		h.gone = true
+		h.stuck, h.thaws = (h.stuck || h.set.Freeze) && frozen(err), time.Time{} // only the warden goes by its end now
 		s.noted(h, err)
 		return false
 	}
@@ -238,25 +239,44 @@ func (s *state) carry(now time.Time) {
 		s.log.Warn("the lease has expired: every container has its defaults again", "wish", s.wish.Version)
 		s.wish, s.wants, s.applied = nil, nil, 0
 	}
+	late := now.Sub(s.warned) // very late if the warden knows no time
 	sets := make(map[string]groups.Set, len(s.held))
 	for id, h := range s.held { // order: each for itself
 		if h.adopted && !h.gone {
 			sets[id] = s.target(now, h)
 		}
-	}
-	first := s.thaws()
-	if !first.IsZero() && (s.warned.IsZero() || first.Before(s.warned)) { // before anything is frozen
-		s.watched(first)
-	}
-	for _, id := range slices.Sorted(maps.Keys(sets)) {
-		s.give(s.held[id], sets[id])
-	}
-	for _, h := range s.held {
-		if h.stuck {
-			return // the warden knows when it was to thaw, and sees to it
+		if late > lateThaw/2 && h.set.Freeze {
+			h.sure = false // the warden may have thawed it
 		}
 	}
-	s.watched(first)
+	first := s.thaws()
+	if !first.IsZero() && (first.Before(s.warned) || late > 2*lateThaw) { // before anything is frozen
+		s.watched(first)
+	}
+	s.giveAll(sets, false) // first, because a container may take long to freeze
+	if !s.stuck() {        // otherwise the warden knows when it was to thaw, and sees to it
+		s.watched(first)
+	}
+	s.giveAll(sets, true)
+}
+
+// giveAll applies the sets that freeze, or all others.
+func (s *state) giveAll(sets map[string]groups.Set, freeze bool) {
+	for _, id := range slices.Sorted(maps.Keys(sets)) {
+		if sets[id].Freeze == freeze {
+			s.give(s.held[id], sets[id])
+		}
+	}
+}
+
+// stuck reports whether any container is still frozen although it was told to thaw.
+func (s *state) stuck() bool {
+	for _, h := range s.held {
+		if h.stuck {
+			return true
+		}
+	}
+	return false
 }
 
 // target returns what a container is to have.
@@ -285,11 +305,19 @@ func (s *state) give(h *held, set groups.Set) {
 	}
 	before, was := h.set, h.sure
 	err := s.groups.Apply(h.ID, set)
-	h.set, h.sure, h.stuck = set, err == nil, err != nil && !set.Freeze && (before.Freeze || h.stuck)
+	h.set, h.sure, h.stuck = set, err == nil, !set.Freeze && (before.Freeze || h.stuck) && frozen(err)
 	if (s.noted(h, err) || before != set) && err == nil && (was || set != groups.Set{}) {
 		s.log.Info("set", "container", h.ID, "task", h.Task, "park", set.Park, "weight", set.Weight, "freeze", set.Freeze,
 			"quota", set.Quota, "high_mib", set.High, "wish", s.version())
 	}
+}
+
+// frozen reports whether a container that was to thaw may still be frozen, by the error of the change.
+func frozen(err error) bool {
+	if failed, ok := errors.AsType[*groups.Failed](err); ok {
+		return failed.What.Has(heddle.Freezes)
+	}
+	return err != nil
 }
 
 func (s *state) version() uint64 {

@@ -25,6 +25,8 @@ type tree struct {
 	sets   map[string]groups.Set // of the existing groups
 	mine   map[string]bool       // those that this agent adopted
 	broken bool                  // every change fails
+	fails  error                 // what a change that does all the same returns
+	did    []string              // the containers that were changed, in order
 	ending map[string]bool
 	killed []string
 	busy   map[string]bool // groups that still have processes
@@ -68,7 +70,8 @@ func (f *tree) Apply(id string, s groups.Set) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sets[id] = s
-	return nil
+	f.did = append(f.did, id)
+	return f.fails
 }
 
 // set returns what a group has.
@@ -153,6 +156,7 @@ func TestState(t *testing.T) {
 		version := uint64(0)
 		since := map[string]time.Time{} // since when it is frozen
 		until := map[string]time.Time{} // … and until when at most
+		ends := map[string]time.Time{}  // until when the last want freezes it
 		done := map[string]bool{}       // it was frozen under a want that lasts
 		rounds := func() { s.round(now, found) }
 		t.Repeat(map[string]func(*rapid.T){
@@ -162,8 +166,10 @@ func TestState(t *testing.T) {
 					if rapid.Bool().Draw(t, "there") {
 						found = append(found, container(i))
 					} else {
-						delete(since, container(i).ID)
-						delete(done, container(i).ID)
+						id := container(i).ID
+						delete(since, id)
+						delete(done, id)
+						until[id] = ends[id]
 					}
 				}
 				rounds()
@@ -194,6 +200,7 @@ func TestState(t *testing.T) {
 				lease = now.Add(time.Duration(wish.Lease) * time.Millisecond)
 				for _, w := range wish.Want {
 					end := now.Add(time.Duration(w.Freeze) * time.Millisecond)
+					ends[w.ID] = end
 					if _, frozen := since[w.ID]; !frozen || end.Before(until[w.ID]) {
 						until[w.ID] = end
 					}
@@ -422,9 +429,99 @@ func TestStuck(t *testing.T) {
 	if len(told) != 1 || !told[0].Equal(begin.Add(5*time.Second)) {
 		t.Errorf("it does not run, and the warden was told %v", told)
 	}
-	f.broken = false
+	f.broken, f.fails = false, &groups.Failed{What: heddle.Weighs, Err: errBroken} // it thaws all the same
 	s.carry(begin.Add(9 * time.Second))
 	if len(told) != 2 || !told[1].IsZero() {
 		t.Errorf("it runs, and the warden was told %v", told)
+	}
+}
+
+// A container that has ended frozen and cannot be released keeps neither the agent busy nor the warden from thawing it.
+func TestStuckAtItsEnd(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	var told []time.Time
+	s.warn = func(thaws time.Time) { told = append(told, thaws) }
+	begin := time.Unix(1_700_000_000, 0)
+	s.round(begin, []procs.Container{container(1)})
+	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
+	f.broken = true
+	for after := 4; after < 8; after++ {
+		now := begin.Add(time.Duration(after) * time.Second)
+		s.round(now, nil)
+		if due := s.due(); !due.After(now) {
+			t.Errorf("after %d s the next action was due after %v", after, due.Sub(begin))
+		}
+	}
+	if len(told) != 1 || !told[0].Equal(begin.Add(5*time.Second)) {
+		t.Errorf("it does not run, and the warden was told %v", told)
+	}
+	f.broken = false
+	s.round(begin.Add(9*time.Second), nil)
+	if len(told) != 2 || !told[1].IsZero() {
+		t.Errorf("it is released, and the warden was told %v", told)
+	}
+}
+
+// Beside a container that is still frozen although it was told to thaw, the warden is told of a later freeze once it has
+// tried to thaw that container, and not before.
+func TestFreezeBesideStuck(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	var told time.Time
+	s.warn = func(thaws time.Time) { told = thaws }
+	begin := time.Unix(1_700_000_000, 0)
+	after := func(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
+	s.round(begin, []procs.Container{container(0), container(1)})
+	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Freeze: 5000}}})
+	f.fails = &groups.Failed{What: heddle.Freezes, Err: errBroken}
+	s.answer(after(6), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 60_000}}})
+	for _, x := range []struct{ now, want int }{{6, 5}, {8, 66}} {
+		if s.carry(after(x.now)); told != after(x.want) {
+			t.Errorf("after %d s the warden knows the time %v, want %d s", x.now, told.Sub(begin), x.want)
+		}
+	}
+}
+
+// What freezes, and may take long to, holds up nothing else, and the warden knows the next end before.
+func TestFreezesLast(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	begin := time.Unix(1_700_000_000, 0)
+	end := begin.Add(time.Minute)
+	s.warn = func(thaws time.Time) {
+		if f.sets[container(0).ID].Freeze && thaws.Equal(end) {
+			t.Error("it is frozen, and the warden hears of that afterwards")
+		}
+	}
+	s.round(begin, []procs.Container{container(0), container(1), container(2)})
+	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
+	f.did = nil
+	s.answer(begin.Add(5*time.Second), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{
+		{ID: container(0).ID, Freeze: 55_000}, {ID: container(1).ID, Freeze: 1}, {ID: container(2).ID, Park: true},
+	}})
+	if want := []string{container(1).ID, container(2).ID, container(0).ID}; !slices.Equal(f.did, want) {
+		t.Errorf("changed in turn %v, want %v", f.did, want)
+	}
+}
+
+// What a warden has thawed, because the agent was late, is frozen again for the rest of its time.
+func TestFreezesAgain(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	begin := time.Unix(1_700_000_000, 0)
+	s.round(begin, []procs.Container{container(0), container(1)})
+	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Freeze: 5000}, {ID: container(1).ID, Freeze: 60_000}}})
+	if err := f.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	s.carry(begin.Add(6 * time.Second))
+	if f.set(container(0).ID).Freeze || !f.set(container(1).ID).Freeze {
+		t.Errorf("%+v", f.sets)
+	}
+	f.did = nil
+	s.carry(begin.Add(7 * time.Second))
+	if len(f.did) > 0 {
+		t.Errorf("%v are changed although the agent is in time", f.did)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	lockWait = 5 * time.Second      // for a warden that still restores, before this process may change anything
 	handOver = time.Second          // for the kernel to release the lock of an agent that was killed
 	tryLock  = 5 * time.Millisecond // between two tries
-	lateThaw = time.Second          // within which an agent thaws a container whose freeze has ended
+	lateThaw = time.Second          // within which an agent thaws a container whose freeze has ended, and between two tries of its warden
 	noMore   = "done"               // what an agent that has restored all defaults tells its warden
 )
 
@@ -57,7 +57,7 @@ func spare() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("-999"), 0) }
 // Ward is the warden's main function: it waits until the agent at the other end of in is gone, and then gives all
 // containers their defaults. If the agent has said that it did so itself, or another agent runs by then, there is
 // nothing to do. A live agent that keeps a container frozen for longer than it said hangs: the warden then makes all
-// containers run.
+// containers run, and tries again every second if that fails.
 func Ward(in io.Reader, g Restorer) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	spare()
@@ -89,7 +89,9 @@ func ward(in io.Reader, g Restorer) error {
 			}
 			return errors.Join(bad, g.RestoreAll()) // even without the lock: that is better than nothing
 		case <-late:
-			bad = g.Thaw()
+			if bad, late = g.Thaw(), nil; bad != nil {
+				late = time.After(lateThaw)
+			}
 		}
 	}
 }

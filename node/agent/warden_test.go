@@ -16,21 +16,36 @@ import (
 // Lock implements [Restorer].
 func (f *tree) Lock() (bool, error) { return true, nil }
 
+// A stiff tree is one that at first cannot be thawed.
+type stiff struct {
+	*tree
+	fails int // how often thawing it fails
+}
+
+func (f *stiff) Thaw() error {
+	if f.fails--; f.fails >= 0 {
+		return errBroken
+	}
+	return f.tree.Thaw()
+}
+
 // A warden thaws containers that a hanging agent does not thaw in time, and restores everything when the agent is gone.
 func TestWard(t *testing.T) {
 	for name, of := range map[string]struct {
 		says         string
+		fails        int
 		after        time.Duration // when the test looks
 		ends         bool
 		frozen, park bool
 	}{
-		"nobody hangs":             {"0\n", time.Hour, false, true, true},
-		"it has time":              {"5000\n", 5 * time.Second, false, true, true},
-		"it hangs":                 {"5000\n", 6 * time.Second, false, false, true},
-		"it thawed":                {"5000\n0\n", time.Minute, false, true, true},
-		"another is frozen longer": {"5000\n9000\n", 6 * time.Second, false, true, true},
-		"it is killed":             {"5000\n", 0, true, false, false},
-		"it has restored all":      {"5000\n" + noMore + "\n", time.Minute, true, true, true},
+		"nobody hangs":               {"0\n", 0, time.Hour, false, true, true},
+		"it has time":                {"5000\n", 0, 5 * time.Second, false, true, true},
+		"it hangs":                   {"5000\n", 0, 6 * time.Second, false, false, true},
+		"it hangs, and all is stiff": {"5000\n", 3, 9 * time.Second, false, false, true},
+		"it thawed":                  {"5000\n0\n", 0, time.Minute, false, true, true},
+		"another is frozen longer":   {"5000\n9000\n", 0, 6 * time.Second, false, true, true},
+		"it is killed":               {"5000\n", 0, 0, true, false, false},
+		"it has restored all":        {"5000\n" + noMore + "\n", 0, time.Minute, true, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -39,7 +54,7 @@ func TestWard(t *testing.T) {
 				f.sets[id] = groups.Set{Park: true, Freeze: true}
 				in, agent := io.Pipe()
 				ended := make(chan error, 1)
-				go func() { ended <- ward(in, f) }()
+				go func() { ended <- ward(in, &stiff{f, of.fails}) }()
 				if _, err := io.WriteString(agent, of.says); err != nil {
 					t.Fatal(err)
 				}
