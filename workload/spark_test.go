@@ -317,6 +317,9 @@ func TestSparkSizes(t *testing.T) {
 		{`"spark.executor.minMemoryOverhead":"1g"`, heddle.Of(2048, 1000), heddle.Of(896, 1000)},
 		{`"spark.submit.deployMode":"cluster","spark.driver.minMemoryOverhead":"100","spark.driver.memory":"2g"`, heddle.Of(1408, 1000), heddle.Of(2048+204, 1000)},
 		{`"spark.executor.minMemoryOverhead":"1g","spark.executor.memoryOverhead":"500m"`, heddle.Of(1524, 1000), heddle.Of(896, 1000)},
+		{`"spark.yarn.executor.memoryOverhead":"4096","spark.yarn.driver.memoryOverhead":"2g"`, heddle.Of(1024+4096, 1000), heddle.Of(896, 1000)},
+		{`"spark.submit.deployMode":"cluster","spark.yarn.driver.memoryOverhead":"2g"`, heddle.Of(1408, 1000), heddle.Of(1024+2048, 1000)},
+		{`"spark.executor.memoryOverhead":"500m","spark.yarn.executor.memoryOverhead":"lots"`, heddle.Of(1524, 1000), heddle.Of(896, 1000)},
 		{`"spark.yarn.isPython":"true","spark.executor.pyspark.memory":"2g"`, heddle.Of(1408+2048, 1000), heddle.Of(896, 1000)},
 	} {
 		j := one(t, "spark", sparkStart+sparkEnv(c.properties))

@@ -186,6 +186,9 @@ func (p *sparkProperties) container(memory string, def int64, overhead, cores st
 	}
 	least := p.memory(strings.TrimSuffix(overhead, "memoryOverhead")+"minMemoryOverhead", sparkMinOverhead) // since Spark 4
 	extra := max(least, int64(float64(heap)*factor))
+	if strings.TrimSpace(p.values[overhead]) == "" { // the name before Spark 2.3, which still counts
+		overhead = strings.Replace(overhead, "spark.", "spark.yarn.", 1)
+	}
 	return heddle.Of(heap+p.memory(overhead, extra), p.number(cores, 1, MaxVcores)*1000)
 }
 

@@ -111,7 +111,11 @@ func sparkDemand(p map[string]string) (heddle.Demand, error) {
 	heap := s.mib("spark.executor.memory", 1024)
 	least := s.mib("spark.executor.minMemoryOverhead", 384)
 	part := s.fraction("spark.executor.memoryOverheadFactor", 0.10)
-	memory := heap + s.mib("spark.executor.memoryOverhead", max(least, int64(part*float64(heap))))
+	overhead := "spark.executor.memoryOverhead"
+	if strings.TrimSpace(p[overhead]) == "" { // the name before Spark 2.3, which still counts
+		overhead = "spark.yarn.executor.memoryOverhead"
+	}
+	memory := heap + s.mib(overhead, max(least, int64(part*float64(heap))))
 	if s.is("spark.memory.offHeap.enabled") {
 		memory += s.bytes("spark.memory.offHeap.size")
 	}

@@ -227,6 +227,8 @@ func TestReadSpark(t *testing.T) {
 		},
 		{"a tenth", "spark.executor.memory=10g", heddle.Demand{Containers: 2, Each: heddle.Of(10240+1024, 1000)}, ""},
 		{"a factor", "spark.executor.memory=10240\nspark.executor.memoryOverheadFactor=0.4", heddle.Demand{Containers: 2, Each: heddle.Of(10240+4096, 1000)}, ""},
+		{"before Spark 2.3", "spark.yarn.executor.memoryOverhead=4096", heddle.Demand{Containers: 2, Each: heddle.Of(1024+4096, 1000)}, ""},
+		{"both names", "spark.executor.memoryOverhead=1g\nspark.yarn.executor.memoryOverhead=lots", heddle.Demand{Containers: 2, Each: heddle.Of(2048, 1000)}, ""},
 		{
 			"all of memory", "spark.executor.memory=1g\nspark.yarn.isPython=true\nspark.executor.pyspark.memory=512m\nspark.memory.offHeap.enabled=true\nspark.memory.offHeap.size=1073741824",
 			heddle.Demand{Containers: 2, Each: heddle.Of(1024+384+512+1024, 1000)},
