@@ -190,7 +190,7 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 	}
 	for host := range strings.SplitSeq(from.splits, ",") {
 		if host = strings.TrimSpace(host); host != "" && host != "/" {
-			t.Hosts = append(t.Hosts, h.im.host(host, ""))
+			h.im.splitAt(t, host, "")
 		}
 	}
 	if a == nil || a.start <= 0 || a.finish <= a.start {

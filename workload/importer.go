@@ -249,6 +249,17 @@ func (im *importer) host(name, rack string) int32 {
 	return i
 }
 
+// splitAt adds a host that holds a task's split. A file system that does not know where its data is says localhost, which
+// is no host.
+func (im *importer) splitAt(t *Task, name, rack string) {
+	switch name[strings.LastIndexByte(name, '/')+1:] {
+	case "localhost", "127.0.0.1", "::1":
+		im.fill("hosts", "splits at localhost: their file system, such as S3A, does not know where its data is", "unknown")
+	default:
+		t.Hosts = append(t.Hosts, im.host(name, rack))
+	}
+}
+
 // rackName returns a rack's name in YARN's form, with a leading slash; an empty name stays empty.
 func rackName(s string) string {
 	s = strings.Trim(s, "/")

@@ -300,6 +300,35 @@ func TestOutputElsewhere(t *testing.T) {
 	}
 }
 
+// A file system that does not know where its data is says localhost. Other loopback addresses may be nodes of a small
+// cluster.
+func TestSplitsAtLocalhost(t *testing.T) {
+	history := func(splits string) string {
+		return textHeading + submitted + event("TASK_STARTED", `{"taskid":"t_m_000000","taskType":"MAP","splitLocations":"`+splits+`"}`)
+	}
+	rumen := func(layers string) string {
+		return `{"jobID":"a","submitTime":1,"mapTasks":[{"preferredLocations":[{"layers":[` + layers + `]}]}]}`
+	}
+	for _, c := range []struct {
+		format, text, hosts string
+		noted               int
+	}{
+		{"jhist", history("localhost"), "[]", 1},
+		{"jhist", history("127.0.0.1,/default-rack/localhost,n1"), "[{n1 }]", 1},
+		{"jhist", history("127.0.0.2,localhost.example.org"), "[{127.0.0.2 } {localhost.example.org }]", 0},
+		{"rumen", rumen(`"default-rack","localhost"`), "[]", 1},
+		{"rumen", rumen(`"r1","n1"`), "[{n1 /r1}]", 0},
+	} {
+		w := readText(t, c.format, c.text)
+		if got := fmt.Sprint(w.Hosts); got != c.hosts || len(w.Jobs[0].Maps[0].Hosts) != len(w.Hosts) {
+			t.Errorf("%s: hosts %s, of the map %v; want %s", c.text, got, w.Jobs[0].Maps[0].Hosts, c.hosts)
+		}
+		if n := filled(w, "hosts", "splits at localhost"); n != c.noted {
+			t.Errorf("%s: noted of %d jobs, want %d", c.text, n, c.noted)
+		}
+	}
+}
+
 // A reduce that began before its job's last map ended waited for it.
 func TestReducesThatWaited(t *testing.T) {
 	task := func(kind, id string, from, to int64) string {

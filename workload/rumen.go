@@ -203,7 +203,7 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 		t.Memory = a.peakMemory()
 		for _, l := range r.Locations {
 			if n := len(l.Layers); n > 0 && l.Layers[n-1] != "" {
-				t.Hosts = append(t.Hosts, im.host(l.Layers[n-1], strings.Join(l.Layers[:n-1], "/")))
+				im.splitAt(t, l.Layers[n-1], strings.Join(l.Layers[:n-1], "/"))
 			}
 		}
 	}
