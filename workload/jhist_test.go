@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -458,5 +460,35 @@ func TestJobConf(t *testing.T) {
 	w = mustRead(t, dir, Options{})
 	if len(w.Skipped) != 1 || !strings.HasSuffix(w.Skipped[0].File, "j1_conf.xml") || w.Skipped[0].Line != 2 || len(w.Jobs) != 1 {
 		t.Errorf("a broken configuration: %v", w.Skipped)
+	}
+}
+
+// A configuration may be compressed. What is not what it seems to be does not keep its job from being read.
+func TestJobConfCompressed(t *testing.T) {
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	if _, err := z.Write([]byte(`<configuration><property><name>mapreduce.map.memory.mb</name><value>640</value></property></configuration>`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "a.jhist", textHeading+submitted+event("JOB_INITED", `{"totalMaps":1,"totalReduces":0}`))
+	for _, ending := range []string{".zstd", ".zst", ".gz"} { // the content says how it is compressed
+		conf := filepath.Join(filepath.Dir(path), "j1_conf.xml"+ending)
+		if err := os.WriteFile(conf, gz.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w := mustRead(t, path, Options{Strict: true})
+		if got := w.Jobs[0].Maps[0].Size; got != heddle.Of(640, 1000) || !slices.Contains(w.Files, conf) {
+			t.Errorf("%s: a map of %v; read %v", ending, got, w.Files)
+		}
+		if err := os.WriteFile(conf, []byte("\x1f\x8bjunkjunkjunk"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w = mustRead(t, path, Options{})
+		if len(w.Jobs) != 1 || len(w.Skipped) != 1 || w.Skipped[0].String() != conf+": cannot be opened: gzip: invalid header" {
+			t.Errorf("%s: %d jobs, skipped %v", ending, len(w.Jobs), w.Skipped)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,14 +31,23 @@ const (
 	heapRatio = "mapreduce.job.heap.memory-mb.ratio"
 )
 
-// jobConf reads the _conf.xml next to a history file; its absence is not a defect.
+// confEndings are what may follow _conf.xml in a name. The first file that exists is read.
+var confEndings = []string{"", ".gz", ".zst", ".zstd"}
+
+// jobConf reads the _conf.xml next to a history file, plain or compressed; its absence is not a defect.
 func (im *importer) jobConf(path string) (jobConf, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	i := slices.IndexFunc(confEndings, func(ending string) bool {
+		_, err := os.Stat(path + ending)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+	if i < 0 {
 		return nil, nil
 	}
+	path += confEndings[i]
 	r, err := im.open(path)
 	if err != nil {
-		return nil, err
+		im.file = path
+		return nil, im.defect(0, faultf("", "cannot be opened: %v", errors.Unwrap(err)))
 	}
 	defer r.Close()
 	c := jobConf{}
