@@ -166,7 +166,7 @@ func (p *Plan) ScaleTo(load float64) (float64, error) {
 	jobs, total := sim.Offered(sim.Options{
 		Workload: wl, Nodes: p.Nodes, UplinkBps: p.UplinkBps, Params: world.DefaultParams(), Effects: p.Effects,
 		Given: p.Given, LoadSim: wl.Format == "sls", Seed: p.Seeds[0],
-	})
+	}, p.countCPU())
 	return bound.ScaleFor(load, jobs, total)
 }
 

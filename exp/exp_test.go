@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -417,6 +418,26 @@ func TestScaleTo(t *testing.T) {
 		// of the given gaps. The last of five jobs may count with its own gap or without.
 		if f < 0.15 || f > 0.26 {
 			t.Errorf("given %v: factor %v", given, f)
+		}
+	}
+}
+
+// In the given world the processors of containers are no part of the load if a scheduler compared does not count them.
+func TestScaleToMemory(t *testing.T) {
+	w := queued("", "a", "", "a", "", "a")
+	for i := range w.Jobs {
+		w.Jobs[i].Submit = heddle.Time(i) * heddle.Time(100*heddle.Second)
+		w.Jobs[i].Maps = []workload.Task{{Duration: 10 * heddle.Second, Size: heddle.Of(1024, 4000)}}
+	}
+	p := Plan{
+		Workload: w, Conf: conf.Default(), Seeds: []uint64{1}, Nodes: Cluster(1, 1, heddle.Of(10240, 10000)), Given: true,
+		Profiles: []*policies.Profile{load(t, "capacity"), load(t, "fifo")},
+	}
+	// Each job takes a tenth of the memory and two fifths of the vcores for 10 s.
+	for memoryOnly, want := range map[bool]float64{false: 0.06 / 0.5, true: 0.015 / 0.5} {
+		p.Conf.Capacity.MemoryOnly = memoryOnly
+		if f, err := p.ScaleTo(0.5); err != nil || math.Abs(f-want) > 1e-6 {
+			t.Errorf("memory only %t: factor %v, %v; want %v", memoryOnly, f, err, want)
 		}
 	}
 }

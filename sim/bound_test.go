@@ -128,7 +128,7 @@ func TestTaskOfMoreCoresThanItsExecutor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			load, _ := Offered(o)
+			load, _ := Offered(o, true)
 			return named(t, "fifo").plain(t, o), least, load
 		}
 		r, least, load := of(unstated)

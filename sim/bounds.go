@@ -48,8 +48,9 @@ const diskDim = heddle.Extra2
 
 // Offered returns what the jobs' tasks would take of an idle cluster, to compute its load, and what the cluster has.
 // Each task takes its container for the shortest time it can and, in the full world, time of the disks. Masters, and
-// executors between tasks, are left out.
-func Offered(o Options) ([]bound.Job, heddle.Resource) {
+// executors between tasks, are left out. countCPU is that of [Bounds]: in the given world, where only schedulers limit
+// how many containers a node runs, processors that they do not count are left out too.
+func Offered(o Options, countCPU bool) ([]bound.Job, heddle.Resource) {
 	var total heddle.Resource
 	for _, n := range o.Nodes {
 		total = total.Plus(n.Total)
@@ -63,7 +64,7 @@ func Offered(o Options) ([]bound.Job, heddle.Resource) {
 	for i := range jobs {
 		j := &o.Workload.Jobs[i]
 		if o.Given {
-			jobs[i] = givenNeed(j, o.LoadSim, true)
+			jobs[i] = givenNeed(j, o.LoadSim, countCPU)
 		} else {
 			jobs[i] = held(w, j)
 		}
