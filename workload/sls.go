@@ -34,6 +34,9 @@ var (
 	}
 )
 
+// Those of them that are not read here.
+var slsUnread = []string{"job.label.expression", "container.execution.type", "container.allocation.id", "container.request.delay"}
+
 func looksLikeSLS(head []byte) bool {
 	if !bytes.HasPrefix(head, []byte("{")) && !bytes.HasPrefix(head, []byte("[")) {
 		return false
@@ -88,7 +91,7 @@ func (im *importer) slsJob(line int, f fields) error {
 		return im.defect(line, faultf("job.count", "more than %d tasks in all", im.opts.taskLimit()))
 	}
 	im.slsExpand(&j, groups, plain)
-	im.slsUnknown("job", f, slsJobKeys)
+	im.slsIgnored("job", f, slsJobKeys)
 	if j.ID == "" {
 		j.ID = fmt.Sprintf("job_line_%d", line)
 		im.fill("id", "job_line_ and the line on which the job begins", j.ID)
@@ -200,7 +203,7 @@ func (im *importer) slsGroup(e fields) (g slsTasks, bad *fault) {
 	if g.kind = e.text("container.type"); g.kind == "" {
 		g.kind = "map"
 	}
-	im.slsUnknown("container", e, slsTaskKeys)
+	im.slsIgnored("container", e, slsTaskKeys)
 	return g, nil
 }
 
@@ -268,11 +271,16 @@ func (im *importer) slsExpand(j *Job, groups []slsTasks, plain bool) {
 	}
 }
 
-// slsUnknown reports members that the load simulator ignores, so that a size spelled differently is noticed.
-func (im *importer) slsUnknown(field string, f fields, known []string) {
+// slsIgnored reports members that are not read: those that the load simulator ignores, so that a size spelled
+// differently is noticed, and those that it reads.
+func (im *importer) slsIgnored(field string, f fields, known []string) {
 	for _, key := range slices.Sorted(maps.Keys(f)) {
-		if !slices.Contains(known, key) && len(key) <= 80 {
+		switch {
+		case len(key) > 80:
+		case !slices.Contains(known, key):
 			im.fill(field, fmt.Sprintf("%q is ignored, as the load simulator does; it reads %s", key, slsReads(key)), "")
+		case slices.Contains(slsUnread, key):
+			im.fill(field, fmt.Sprintf("%q is ignored; the load simulator reads it", key), "")
 		}
 	}
 }

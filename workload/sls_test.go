@@ -75,6 +75,27 @@ func TestSLSDurationOrder(t *testing.T) {
 	}
 }
 
+// What is not read is listed, also if the load simulator reads it.
+func TestSLSIgnored(t *testing.T) {
+	w := readText(t, "sls", `{"job.id":"a","job.label.expression":"gpu","job.color":"red","job.tasks":[{"duration.ms":5,
+		"container.execution.type":"OPPORTUNISTIC","container.allocation.id":"7","container.request.delay":"9000","container.memory":"4096"}]}`)
+	for rule, field := range map[string]string{
+		`"job.color" is ignored, as the load simulator does`:                 "job",
+		`"job.label.expression" is ignored; the load simulator reads it`:     "job",
+		`"container.memory" is ignored, as the load simulator does`:          "container",
+		`"container.execution.type" is ignored; the load simulator reads it`: "container",
+		`"container.allocation.id" is ignored; the load simulator reads it`:  "container",
+		`"container.request.delay" is ignored; the load simulator reads it`:  "container",
+	} {
+		if filled(w, field, rule) != 1 {
+			t.Errorf("%s: not listed: %v", rule, w.Filled)
+		}
+	}
+	if filled(w, "job", "ignored") != 2 || filled(w, "container", "ignored") != 4 {
+		t.Errorf("also listed: %v", w.Filled)
+	}
+}
+
 func TestSLSArrayAndNull(t *testing.T) {
 	w := readText(t, "sls", "\ufeff[{\"job.id\":\"a\",\"job.user\":null,\"job.tasks\":[{\"duration.ms\":5}]},\n{\"job.id\":\"b\",\"job.tasks\":[{\"duration.ms\":5.0}]}]")
 	if len(w.Jobs) != 2 || w.Jobs[1].Maps[0].Duration != ms(5) {
