@@ -187,6 +187,16 @@ func (im *importer) add(line int, j Job) error {
 	return nil
 }
 
+// outcome notes that a job which did not succeed, as far as its history says, is simulated as one that does.
+func (im *importer) outcome(j *Job) {
+	switch {
+	case j.Failed:
+		im.fill("outcome", "a job that failed or was killed is simulated as one that succeeds, with all of its tasks", "")
+	case j.Unended:
+		im.fill("outcome", "a job whose end is not recorded is simulated as one that succeeds, with all of its tasks", "")
+	}
+}
+
 // count records the rules used for a job that was added, in their order: if they are more than are kept, the same ones
 // are left out at each reading.
 func (im *importer) count() {

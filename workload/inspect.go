@@ -35,6 +35,8 @@ type Summary struct {
 	Shuffle     Bytes    `json:"shuffle_bytes"`
 	Output      Bytes    `json:"output_bytes"`
 	Programs    []Count  `json:"programs"` // "" = unknown
+	Failed      int      `json:"failed"`   // jobs that failed or were killed
+	Unended     int      `json:"unended"`  // jobs whose history records no end of them
 }
 
 // A Count is the number of jobs that have a name in common.
@@ -68,6 +70,12 @@ func Inspect(wl *Workload) Summary {
 		users[j.User]++
 		queues[j.Queue]++
 		programs[j.Program]++
+		if j.Failed {
+			s.Failed++
+		}
+		if j.Unended {
+			s.Unended++
+		}
 		s.Maps, s.Reduces, s.OtherTasks = s.Maps+len(j.Maps), s.Reduces+len(j.Reduces), s.OtherTasks+len(j.Other)
 		for _, tasks := range [...][]Task{j.Maps, j.Reduces, j.Other} {
 			m.see(tasks, false)

@@ -173,7 +173,7 @@ func (h *history) job(c jobConf) (Job, *fault) {
 	}
 	j := Job{
 		ID: h.id, Name: h.name, Queue: h.queue, User: h.user, Submit: millis(h.submit), Failed: h.failed, Recorded: recorded(h.submit, h.finish), SlowStart: -1,
-		Priority: jobPriority(h.priority), Framework: heddle.MapReduce,
+		Unended: !h.failed && h.finish == 0, Priority: jobPriority(h.priority), Framework: heddle.MapReduce,
 		Maps: im.take(len(maps)), Reduces: im.take(len(reduces)),
 	}
 	for i, t := range maps {
@@ -184,6 +184,7 @@ func (h *history) job(c jobConf) (Job, *fault) {
 	}
 	j.Times = &Times{Master: millis(h.master), Ready: millis(h.ready), Maps: starts(maps), Reduces: starts(reduces)}
 	waited(j.Maps, j.Reduces, j.Times.Maps, j.Times.Reduces)
+	im.outcome(&j)
 	if h.uber {
 		im.fill("uber", "a job that ran inside its master is read as if its tasks had containers of their own", "")
 	}

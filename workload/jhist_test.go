@@ -302,6 +302,40 @@ func TestOutputElsewhere(t *testing.T) {
 	}
 }
 
+// What did not succeed, or was not seen to end, is simulated as if it had. That is noted, and counted.
+func TestOutcomes(t *testing.T) {
+	const rumen = `{"jobID":"a","submitTime":1000%s}`
+	job := sparkStart + sparkBegin(0, 0) + sparkSubmit(0, 0, "[]")
+	result := func(is string) string {
+		return strings.Replace(sparkEnd(0), "}", `,"Job Result":{"Result":"`+is+`"}}`, 1)
+	}
+	const over = `{"Event":"SparkListenerApplicationEnd","Timestamp":4000}` + "\n"
+	for _, c := range []struct {
+		format, text    string
+		failed, unended int
+	}{
+		{"jhist", textHeading + submitted + event("JOB_FINISHED", `{"finishTime":9000}`), 0, 0},
+		{"jhist", textHeading + submitted + event("JOB_KILLED", `{}`), 1, 0},
+		{"jhist", textHeading + submitted, 0, 1},
+		{"rumen", fmt.Sprintf(rumen, `,"outcome":"SUCCESS"`), 0, 0},
+		{"rumen", fmt.Sprintf(rumen, `,"finishTime":9000`), 0, 0},
+		{"rumen", fmt.Sprintf(rumen, `,"outcome":"KILLED","finishTime":9000`), 1, 0},
+		{"rumen", fmt.Sprintf(rumen, ""), 0, 1},
+		{"spark", job + result("JobSucceeded") + over, 0, 0},
+		{"spark", job + result("JobFailed") + over, 1, 0},
+		{"spark", job + result("JobFailed"), 1, 0},
+		{"spark", job + result("JobSucceeded"), 0, 1},
+	} {
+		w := readText(t, c.format, c.text)
+		if s := Inspect(w); s.Failed != c.failed || s.Unended != c.unended {
+			t.Errorf("%s: %d failed and %d without an end, want %d and %d", c.text, s.Failed, s.Unended, c.failed, c.unended)
+		}
+		if f, u := filled(w, "outcome", "failed or was killed"), filled(w, "outcome", "end is not recorded"); f != c.failed || u != c.unended {
+			t.Errorf("%s: noted of %d and %d jobs, want %d and %d", c.text, f, u, c.failed, c.unended)
+		}
+	}
+}
+
 // A file system that does not know where its data is says localhost. Other loopback addresses may be nodes of a small
 // cluster.
 func TestSplitsAtLocalhost(t *testing.T) {

@@ -98,7 +98,9 @@ func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
 		j.Recorded = recorded(r.Submit, r.Finish)
 	} else {
 		j.Failed = r.Outcome != ""
+		j.Unended = !j.Failed && r.Finish <= 0
 	}
+	im.outcome(&j)
 	mapBegins := im.rumenTasks(j.Maps, r.Maps, int(reduces) == 0, false)
 	waited(j.Maps, j.Reduces, mapBegins, im.rumenTasks(j.Reduces, r.Reduces, false, true))
 	im.rumenSizes(j.Maps, r.MapMB, r.Properties["mapreduce.map.cpu.vcores"])

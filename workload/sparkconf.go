@@ -25,7 +25,7 @@ func (s *sparkLog) job() (Job, *fault) {
 		Priority: int32(p.number("spark.yarn.priority", 0, 1<<31-1)),
 	}
 	submit := s.submit(&p)
-	j.Submit, j.Failed = millis(submit), s.failed
+	j.Submit, j.Failed, j.Unended = millis(submit), s.failed, !s.failed && s.end == 0
 	if !j.Failed {
 		j.Recorded = recorded(submit, s.end)
 	}
@@ -67,6 +67,7 @@ func (s *sparkLog) submit(p *sparkProperties) int64 {
 
 // notes records what the log does not say.
 func (s *sparkLog) notes(j *Job) {
+	s.im.outcome(j)
 	if j.Spark.GivenSpans = spans(j.Spark.Stages); !j.Spark.GivenSpans {
 		s.im.lacks("duration")
 	}

@@ -69,6 +69,7 @@ type Job struct {
 	Framework heddle.Framework
 	Submit    heddle.Time // since the start of the workload
 	Failed    bool        // the trace records that it failed or was killed
+	Unended   bool        // the trace is a history and records no end of it
 	Recorded  heddle.Span // from submission to the end recorded in the trace, for a job that succeeded; 0 = not recorded
 
 	Program string          // grep, wordcount, sort …; "" = unknown: the mean program

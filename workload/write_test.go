@@ -128,6 +128,9 @@ func TestInspect(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	s = Inspect(mustRead(t, "testdata/history", Options{}))
+	if s.Failed != 1 || s.Unended != 0 {
+		t.Errorf("%d failed, %d without an end", s.Failed, s.Unended)
+	}
 	if got := fmt.Sprint(s.Missing); got != "[duration (some tasks) cpu (some tasks) memory (some tasks) container (some tasks)]" {
 		t.Errorf("missing: %s", got)
 	}
