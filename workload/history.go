@@ -104,14 +104,14 @@ func (h *history) ended(e *avroRecord) {
 	}
 	a.finish = e.number("finishTime", maxMillis)
 	a.counters = e.counters()
-	if e.bad == nil && a.start > 0 && a.finish > a.start {
-		_, e.bad = taskSpan("finishTime", a.start, a.finish)
+	if a.start > 0 && a.finish > a.start {
+		if _, bad := taskSpan("finishTime", a.start, a.finish); bad != nil {
+			e.bad, a.finish = cmp.Or(e.bad, bad), 0
+		}
 	}
-	if e.bad != nil {
-		*a = historyAttempt{}
-		return
+	if a.finish > 0 || t.last == "" {
+		t.last = e.text("attemptId")
 	}
-	t.last = e.text("attemptId")
 }
 
 // task returns the map or reduce that an event is about, or nil for any other kind of task.
@@ -357,10 +357,12 @@ func (e *avroRecord) counters() map[string]int64 {
 				continue
 			}
 			one := avroRecord{record: c}
-			out[as] = max(out[as], one.number("value", MaxBytes))
+			n := one.number("value", MaxBytes)
 			if one.bad != nil {
 				e.fail(name, "%s", one.bad.reason)
+				continue
 			}
+			out[as] = max(out[as], n)
 		}
 	}
 	return out

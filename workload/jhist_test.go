@@ -425,6 +425,53 @@ func TestHistoryDefects(t *testing.T) {
 	}
 }
 
+// Of a task with a number that cannot be right only that number is unknown, in every format. It is a defect.
+func TestOddNumbers(t *testing.T) {
+	attempt := func(id string, start, finish int64, counters string) string {
+		of := `{"taskid":"t_m_000000","taskType":"MAP","attemptId":"` + id + `"`
+		return event("MAP_ATTEMPT_STARTED", fmt.Sprintf(of+`,"startTime":%d}`, start)) +
+			event("MAP_ATTEMPT_FINISHED", fmt.Sprintf(of+`,"finishTime":%d,"counters":{"groups":[{"counts":[%s]}]}}`, finish, counters))
+	}
+	const read, cpu = `{"name":"BYTES_READ","value":%d}`, `{"name":"CPU_MILLISECONDS","value":%d}`
+	counters := func(r, c int) string { return fmt.Sprintf(read+","+cpu, r, c) }
+	history := func(attempts string) string {
+		return textHeading + submitted + attempts + event("TASK_FINISHED", `{"taskid":"t_m_000000","taskType":"MAP","successfulAttemptId":"a"}`)
+	}
+	rumen := `{"jobID":"a","submitTime":1000,"mapTasks":[{"attempts":[{"result":"KILLED","startTime":9000,"finishTime":8000},` +
+		`{"result":"SUCCESS","startTime":2000,"finishTime":%d,"hdfsBytesRead":%d,"resourceUsageMetrics":{"cumulativeCpuUsage":%d}}]}]}`
+	spark := func(launch, finish int64, read, cpu int) string {
+		return sparkStart + sparkSubmit(0, 1, "[]") +
+			strings.Replace(sparkTask(0, 0, 0, launch, finish, "Success", int64(read)), "5000000", fmt.Sprint(cpu*1000_000), 1)
+	}
+	for _, c := range []struct {
+		name, format, text, defect string
+		want                       Task
+	}{
+		{"input", "jhist", history(attempt("a", 2000, 3000, counters(-64, 300))), "BYTES_READ: -64 is negative", Task{Duration: ms(1000), CPU: ms(300)}},
+		{"processor time", "jhist", history(attempt("a", 2000, 3000, counters(64, -300))), "CPU_MILLISECONDS: -300 is negative", Task{Duration: ms(1000), Input: 64}},
+		{"output", "jhist", history(attempt("a", 2000, 3000, counters(64, 300)+`,{"name":"BYTES_WRITTEN","value":-5}`)), "BYTES_WRITTEN: -5 is negative", Task{Duration: ms(1000), CPU: ms(300), Input: 64}},
+		{"end", "jhist", history(attempt("a", 2000, maxMillis, counters(64, 300))), "finishTime: ", Task{CPU: ms(300), Input: 64}},
+		{"end of a run that lost", "jhist", history(attempt("b", 2000, 3000, counters(64, 300)) + attempt("c", 2000, maxMillis, counters(65, 301))), "finishTime: ", Task{Duration: ms(1000), CPU: ms(300), Input: 64}},
+		{"end of a run that lost", "rumen", fmt.Sprintf(rumen, 3000, 64, 300), "mapTasks[0].attempts.finishTime: 8000 is not after the start, 9000", Task{Duration: ms(1000), CPU: ms(300), Input: 64}},
+		{"several", "rumen", fmt.Sprintf(rumen, 1999, -64, -300), "mapTasks[0].attempts.finishTime: 8000 is not after the start, 9000; numbers of this job's tasks that are also wrong: 3", Task{}},
+		{"input", "spark", spark(1000, 2000, -64, 300), "Input Metrics.Bytes Read: -64; wanted", Task{Duration: ms(1000), CPU: ms(300)}},
+		{"processor time", "spark", spark(1000, 2000, 64, -300), "Executor CPU Time: -300000000; wanted", Task{Duration: ms(1000), Input: 64, Hosts: []int32{0}}},
+		{"end", "spark", spark(2000, 1000, 64, 300), "Finish Time: 1000 is not soon after", Task{CPU: ms(300), Input: 64, Hosts: []int32{0}}},
+	} {
+		w := mustRead(t, write(t, "trace", c.text), Options{Format: c.format})
+		tasks := w.Jobs[0].Maps
+		if s := w.Jobs[0].Spark; s != nil {
+			tasks = s.Stages[0].Tasks
+		}
+		if len(tasks) != 1 || fmt.Sprint(tasks[0]) != fmt.Sprint(c.want) {
+			t.Errorf("%s, %s: %+v, want %+v", c.format, c.name, tasks, c.want)
+		}
+		if len(w.Skipped) != 1 || !strings.Contains(w.Skipped[0].String(), c.defect) {
+			t.Errorf("%s, %s: skipped %v, want %q", c.format, c.name, w.Skipped, c.defect)
+		}
+	}
+}
+
 // What precedes a break in a binary history is kept.
 func TestHistoryBinaryTruncated(t *testing.T) {
 	data, err := os.ReadFile(historyFile(t, "0004"))

@@ -66,6 +66,11 @@ func readRumen(im *importer, path string) error {
 		if err := json.Unmarshal(object, &r); err != nil {
 			return im.defect(jsonFault(line, object, err))
 		}
+		if bad := rumenOdd(&r); bad != nil {
+			if err := im.defect(line, bad); err != nil {
+				return err
+			}
+		}
 		j, bad := im.rumenJob(&r)
 		if bad != nil {
 			return im.defect(line, bad)
@@ -108,7 +113,7 @@ func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
 	return j, nil
 }
 
-// rumenCheck looks for numbers that no real trace can contain.
+// rumenCheck looks for numbers of a job that no real trace can contain.
 func rumenCheck(r *rumenJob) *fault {
 	switch {
 	case r.Submit == -1:
@@ -120,53 +125,65 @@ func rumenCheck(r *rumenJob) *fault {
 	case r.MapMB > MaxMemory || r.ReduceMB > MaxMemory:
 		return faultf("jobMapMB", "a container of %d MiB; at most %d", max(r.MapMB, r.ReduceMB), int64(MaxMemory))
 	}
+	return nil
+}
+
+// rumenOdd makes the numbers of tasks unknown that no real trace can contain. It returns what is wrong with the first of
+// them, and how many more there are.
+func rumenOdd(r *rumenJob) *fault {
+	var first *fault
+	n := 0
 	for _, list := range [...]struct {
 		field string
 		tasks []rumenTask
 	}{{"mapTasks", r.Maps}, {"reduceTasks", r.Reduces}} {
 		for i := range list.tasks {
-			if bad := list.tasks[i].check(); bad != nil {
-				bad.field = list.field + "[" + strconv.Itoa(i) + "]." + bad.field
-				return bad
-			}
+			list.tasks[i].odd(func(bad *fault) {
+				if n++; n == 1 {
+					bad.field = list.field + "[" + strconv.Itoa(i) + "]." + bad.field
+					first = bad
+				}
+			})
 		}
 	}
-	return nil
+	if n > 1 {
+		first.reason += "; numbers of this job's tasks that are also wrong: " + strconv.Itoa(n-1)
+	}
+	return first
 }
 
-func (t *rumenTask) check() *fault {
-	numbers := []struct {
-		field string
-		value int64
-	}{{"inputBytes", t.Input}, {"outputBytes", stated(t.Output)}}
+// odd calls found for every such number.
+func (t *rumenTask) odd(found func(*fault)) {
+	check := func(field string, n *int64) {
+		switch {
+		case n == nil:
+			return
+		case *n < -1:
+			found(faultf(field, "%d is negative; −1 means unknown", *n))
+		case *n > MaxBytes:
+			found(faultf(field, "%d is too large; at most %d", *n, int64(MaxBytes)))
+		default:
+			return
+		}
+		*n = -1
+	}
+	check("inputBytes", &t.Input)
+	check("outputBytes", t.Output)
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
-		numbers = append(numbers, []struct {
-			field string
-			value int64
-		}{
-			{"hdfsBytesRead", a.HDFSRead},
-			{"hdfsBytesWritten", stated(a.HDFSWritten)},
-			{"mapOutputBytes", stated(a.MapOutput)},
-			{"reduceShuffleBytes", a.ShuffleBytes},
-			{"cumulativeCpuUsage", a.Usage.CPU},
-			{"physicalMemoryUsage", a.Usage.Memory},
-		}...)
+		check("hdfsBytesRead", &a.HDFSRead)
+		check("hdfsBytesWritten", a.HDFSWritten)
+		check("mapOutputBytes", a.MapOutput)
+		check("reduceShuffleBytes", &a.ShuffleBytes)
+		check("cumulativeCpuUsage", &a.Usage.CPU)
+		check("physicalMemoryUsage", &a.Usage.Memory)
 		if a.Start > 0 && a.Finish > 0 && a.Finish != a.Start {
 			if _, bad := taskSpan("attempts.finishTime", a.Start, a.Finish); bad != nil {
-				return bad
+				found(bad)
+				a.Finish = -1
 			}
 		}
 	}
-	for _, n := range numbers {
-		if n.value < -1 {
-			return faultf(n.field, "%d is negative; −1 means unknown", n.value)
-		}
-		if n.value > MaxBytes {
-			return faultf(n.field, "%d is too large; at most %d", n.value, int64(MaxBytes))
-		}
-	}
-	return nil
 }
 
 // rumenTasks fills in tasks from those listed, and returns the start times of the runs whose durations they have.

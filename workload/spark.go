@@ -269,26 +269,28 @@ type sparkTaskMetrics struct {
 	} `json:"Output Metrics"`
 }
 
-// task returns what a successful attempt of a task says about it.
+// task returns what a successful attempt of a task says about it. Numbers that cannot be right become 0, which is
+// unknown; bad says what is wrong with the first.
 func (e *sparkEvent) task() (t Task, bad *fault) {
-	span, bad := taskSpan("Finish Time", e.Task.Launch, max(e.Task.Finish, e.Task.Launch+1))
-	if bad != nil || e.Task.Finish < e.Task.Launch || e.Task.Launch < 0 {
-		return t, faultf("Finish Time", "%d is not soon after Launch Time, %d", e.Task.Finish, e.Task.Launch)
+	span, odd := taskSpan("Finish Time", e.Task.Launch, max(e.Task.Finish, e.Task.Launch+1))
+	if odd != nil || e.Task.Finish < e.Task.Launch || e.Task.Launch < 0 {
+		span, bad = 0, faultf("Finish Time", "%d is not soon after Launch Time, %d", e.Task.Finish, e.Task.Launch)
 	}
 	m := &e.Metrics
 	for _, n := range [...]struct {
 		field string
-		value int64
+		value *int64
 	}{
-		{"Executor CPU Time", m.CPU},
-		{"Remote Bytes Read", m.ShuffleRead.Remote},
-		{"Local Bytes Read", m.ShuffleRead.Local},
-		{"Shuffle Bytes Written", m.ShuffleWrite.Bytes},
-		{"Input Metrics.Bytes Read", m.Input.Bytes},
-		{"Bytes Written", m.Output.Bytes},
+		{"Executor CPU Time", &m.CPU},
+		{"Remote Bytes Read", &m.ShuffleRead.Remote},
+		{"Local Bytes Read", &m.ShuffleRead.Local},
+		{"Shuffle Bytes Written", &m.ShuffleWrite.Bytes},
+		{"Input Metrics.Bytes Read", &m.Input.Bytes},
+		{"Bytes Written", &m.Output.Bytes},
 	} {
-		if n.value < 0 || n.value > MaxBytes {
-			return t, faultf(n.field, "%d; wanted 0 to %d", n.value, int64(MaxBytes))
+		if *n.value < 0 || *n.value > MaxBytes {
+			bad = cmp.Or(bad, faultf(n.field, "%d; wanted 0 to %d", *n.value, int64(MaxBytes)))
+			*n.value = 0
 		}
 	}
 	return Task{
@@ -296,5 +298,5 @@ func (e *sparkEvent) task() (t Task, bad *fault) {
 		CPU:      heddle.Span(min(m.CPU, int64(MaxSpan))),
 		Input:    m.Input.Bytes + m.ShuffleRead.Remote + m.ShuffleRead.Local,
 		Output:   m.ShuffleWrite.Bytes + m.Output.Bytes,
-	}, nil
+	}, bad
 }

@@ -211,9 +211,6 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 		return nil
 	}
 	t, bad := e.task()
-	if bad != nil {
-		return bad
-	}
 	// Bytes read include blocks from the cache.
 	reads := e.Metrics.Input.Bytes > 0 && st.source && !st.Cached
 	if e.Task.Host != "" {
@@ -229,8 +226,8 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 	case e.Metrics.Output.Bytes > 0 && st.Writes == Unsaid:
 		st.Writes = Files
 	}
-	st.done[i], st.taken[i], st.Tasks[i], st.starts[i] = true, true, t, millis(min(e.Task.Launch, maxMillis))
-	return nil
+	st.done[i], st.taken[i], st.Tasks[i], st.starts[i] = true, true, t, millis(max(0, min(e.Task.Launch, maxMillis)))
+	return bad
 }
 
 // index returns which of the stage's tasks an event is about: the one with its partition. The first attempt of a stage
