@@ -144,7 +144,7 @@ func (m *Machine) begin(a *app, running bool) {
 	}
 	m.step(heddle.Submit{
 		App: a.aid, Queue: q, User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
-		Master: size, Facts: m.factsOf(a), Past: heddle.Past{Lost: a.recovered && a.ran()},
+		Master: size, Facts: m.factsOf(a), Past: heddle.Past{Lost: a.ran()},
 	})
 }
 

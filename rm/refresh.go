@@ -160,7 +160,7 @@ func (m *Machine) askAll() {
 // tellAgain tells a new core about an application and what it holds: what the last core knew of it, if it did. was is
 // that core's state. The core accepts the application, as the last one did.
 func (m *Machine) tellAgain(a *app, was policy.View, known *policy.App) {
-	facts, past := m.factsOf(a), heddle.Past{Lost: a.recovered && a.ran()}
+	facts, past := m.factsOf(a), heddle.Past{Lost: a.ran()}
 	if known != nil {
 		last := facts.Last
 		facts, past = *known.Facts(), known.Past()

@@ -413,39 +413,37 @@ func TestUnfound(t *testing.T) {
 	}
 }
 
-// The warden is told of no later time while a container that was to thaw is still frozen.
-func TestStuck(t *testing.T) {
-	f := newTree()
-	s := newState(f, slog.New(slog.DiscardHandler))
-	var told []time.Time
-	s.warn = func(thaws time.Time) { told = append(told, thaws) }
-	begin := time.Unix(1_700_000_000, 0)
+// stuckFrom5 returns a state that froze a container for 5 s at begin, since when nothing can be changed. told collects what
+// the warden is told.
+func stuckFrom5() (f *tree, s *state, begin time.Time, told *[]time.Time) {
+	f, begin, told = newTree(), time.Unix(1_700_000_000, 0), new([]time.Time)
+	s = newState(f, slog.New(slog.DiscardHandler))
+	s.warn = func(thaws time.Time) { *told = append(*told, thaws) }
 	s.round(begin, []procs.Container{container(1)})
 	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
 	f.broken = true
+	return f, s, begin, told
+}
+
+// The warden is told of no later time while a container that was to thaw is still frozen.
+func TestStuck(t *testing.T) {
+	f, s, begin, told := stuckFrom5()
 	for after := 5; after < 8; after++ {
 		s.carry(begin.Add(time.Duration(after) * time.Second))
 	}
-	if len(told) != 1 || !told[0].Equal(begin.Add(5*time.Second)) {
-		t.Errorf("it does not run, and the warden was told %v", told)
+	if len(*told) != 1 || !(*told)[0].Equal(begin.Add(5*time.Second)) {
+		t.Errorf("it does not run, and the warden was told %v", *told)
 	}
 	f.broken, f.fails = false, &groups.Failed{What: heddle.Weighs, Err: errBroken} // it thaws all the same
 	s.carry(begin.Add(9 * time.Second))
-	if len(told) != 2 || !told[1].IsZero() {
-		t.Errorf("it runs, and the warden was told %v", told)
+	if len(*told) != 2 || !(*told)[1].IsZero() {
+		t.Errorf("it runs, and the warden was told %v", *told)
 	}
 }
 
 // A container that has ended frozen and cannot be released keeps neither the agent busy nor the warden from thawing it.
 func TestStuckAtItsEnd(t *testing.T) {
-	f := newTree()
-	s := newState(f, slog.New(slog.DiscardHandler))
-	var told []time.Time
-	s.warn = func(thaws time.Time) { told = append(told, thaws) }
-	begin := time.Unix(1_700_000_000, 0)
-	s.round(begin, []procs.Container{container(1)})
-	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
-	f.broken = true
+	f, s, begin, told := stuckFrom5()
 	for after := 4; after < 8; after++ {
 		now := begin.Add(time.Duration(after) * time.Second)
 		s.round(now, nil)
@@ -453,13 +451,13 @@ func TestStuckAtItsEnd(t *testing.T) {
 			t.Errorf("after %d s the next action was due after %v", after, due.Sub(begin))
 		}
 	}
-	if len(told) != 1 || !told[0].Equal(begin.Add(5*time.Second)) {
-		t.Errorf("it does not run, and the warden was told %v", told)
+	if len(*told) != 1 || !(*told)[0].Equal(begin.Add(5*time.Second)) {
+		t.Errorf("it does not run, and the warden was told %v", *told)
 	}
 	f.broken = false
 	s.round(begin.Add(9*time.Second), nil)
-	if len(told) != 2 || !told[1].IsZero() {
-		t.Errorf("it is released, and the warden was told %v", told)
+	if len(*told) != 2 || !(*told)[1].IsZero() {
+		t.Errorf("it is released, and the warden was told %v", *told)
 	}
 }
 
