@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -174,9 +175,14 @@ var hop = []string{
 	"Alt-Svc", "Service-Worker-Allowed", "Public-Key-Pins",
 }
 
-// pass writes the master's answer.
+// pass writes the master's answer. A status below 200 is none that ends an answer: a proxy in front of this server would
+// take a switch of protocols for the start of a tunnel, and pass on further requests unseen.
 func (p *viewer) pass(w http.ResponseWriter, r *http.Request, resp *http.Response, id ids.App) {
 	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode < http.StatusOK {
+		http.Error(w, "the master of "+id.String()+" answers with status "+strconv.Itoa(resp.StatusCode)+"; it should be 200 or more", http.StatusBadGateway)
+		return
+	}
 	if to, err := resp.Location(); err == nil && strings.HasPrefix(to.Path, proxyPrefix+"redirect/"+id.String()) {
 		http.Error(w, "the master of "+id.String()+" sends readers back here, without end: it shows its pages only to the "+
 			"address that yarn.resourcemanager.webapp.address resolves to on its node, and this call did not come from there",

@@ -97,6 +97,16 @@ func TestProxyDecides(t *testing.T) {
 			http.Redirect(w, r, "/loop", http.StatusFound)
 		case "/within":
 			http.Redirect(w, r, "/page", http.StatusFound)
+		case "/switch":
+			w.WriteHeader(http.StatusSwitchingProtocols)
+		case "/odd":
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.WriteString(conn, "HTTP/1.1 099 Odd\r\n\r\n")
+			_ = conn.Close()
 		case "/out":
 			http.Redirect(w, r, "http://192.0.2.1/x", http.StatusFound)
 		case "/self":
@@ -132,6 +142,8 @@ func TestProxyDecides(t *testing.T) {
 		{"redirect out", "GET", "/proxy/" + proxied + "/out", nil, 302, "http://192.0.2.1/x", ""},
 		{"redirect loop", "GET", "/proxy/" + proxied + "/loop", nil, 502, "", "without end"},
 		{"bounce loop", "GET", "/proxy/" + proxied + "/bounce?front=FRONT", nil, 502, "", "yarn.resourcemanager.webapp.address"},
+		{"switch of protocols", "GET", "/proxy/" + proxied + "/switch", nil, 502, "", "answers with status 101"},
+		{"odd status", "GET", "/proxy/" + proxied + "/odd", nil, 502, "", "answers with status 99"},
 		{"nobody there", "GET", "/proxy/" + proxied, state(rm.AppRunning, "127.0.0.1:1"), 502, "", "cannot be reached"},
 		{"busy", "GET", "/proxy/" + proxied, func(_ *Options, f *fakeRM) { f.fails = errBusy }, 503, "", "did not answer"},
 	}
