@@ -235,7 +235,11 @@ func stateAnswer(a rm.AppReport) rest.Answer {
 // queue answers GET /apps/{id}/queue.
 func (s *site) queue(r *http.Request) (rest.Answer, error) {
 	a, err := s.appOf(r)
-	return rest.Answer{Root: "appqueue", Shape: rest.Bare, Value: rest.AppQueue{Queue: a.Queue}}, err
+	return queueAnswer(a.Queue), err
+}
+
+func queueAnswer(name string) rest.Answer {
+	return rest.Answer{Root: "appqueue", Shape: rest.Bare, Value: rest.AppQueue{Queue: name}}
 }
 
 // priority answers GET /apps/{id}/priority.

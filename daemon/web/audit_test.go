@@ -40,6 +40,7 @@ func TestAudit(t *testing.T) {
 		{"kill of what cannot be read in time", "PUT", base + "/state" + as, kill, "", func(f *fakeRM, _ *Options) { f.fails = context.DeadlineExceeded }, []string{ann + "Kill", "RESULT=FAILURE", "deadline exceeded", app}},
 		{"kill of which the result is unreadable", "PUT", base + "/state" + as, kill, "", func(f *fakeRM, _ *Options) { f.unreadable = daemon.ErrBusy }, []string{ann + "Kill", "RESULT=SUCCESS", app}},
 		{"move", "PUT", base + "/queue" + as, `{"queue":"root.a"}`, "", nil, []string{ann + `Move Application Request" TARGET=RMWebService RESULT=SUCCESS ` + app}},
+		{"move to its own queue", "PUT", base + "/queue" + as, `{"queue":"root.default"}`, "", nil, nil},
 		{"move nowhere", "PUT", base + "/queue" + as, `{"queue":"x\ny"}`, "", nil, []string{ann + "Move", "RESULT=FAILURE", `there is no queue x\ny`}},
 		{"priority", "PUT", base + "/priority" + as, `{"priority":3}`, "", nil, []string{ann + `Update Application Priority" TARGET=RMWebService RESULT=SUCCESS ` + app}},
 		{"priority refused", "PUT", base + "/priority" + as, `{"priority":3}`, "", func(f *fakeRM, _ *Options) { f.denies = true }, []string{ann + "Update Application Priority", "RESULT=FAILURE"}},

@@ -222,13 +222,16 @@ func (s *site) putQueue(r *http.Request, who daemon.Actor) (int, rest.Answer, er
 	if body.Queue == "" {
 		return 0, rest.Answer{}, badRequest("the body names no queue; it should read {\"queue\":\"root.default\"}")
 	}
+	if body.Queue == a.Queue {
+		return 0, queueAnswer(a.Queue), nil
+	}
 	if err := s.RM.Move(r.Context(), who, a.ID, body.Queue); err != nil {
 		return 0, rest.Answer{}, refused(err, "move appid "+a.ID.String(), who)
 	}
 	if a, err = s.changed(r, a.ID); err != nil {
 		return 0, rest.Answer{}, err
 	}
-	return http.StatusOK, rest.Answer{Root: "appqueue", Shape: rest.Bare, Value: rest.AppQueue{Queue: a.Queue}}, nil
+	return http.StatusOK, queueAnswer(a.Queue), nil
 }
 
 // putPriority answers PUT /apps/{id}/priority.

@@ -50,6 +50,7 @@ func TestChanges(t *testing.T) {
 		{"busy", "PUT", state, "?user.name=ann", kill, nil, func(f *fakeRM, _ *Options) { f.fails = errBusy }, 503, "the loop is busy"},
 		{"too long", "PUT", state, "?user.name=ann", strings.Repeat(" ", maxBody+1), nil, nil, 413, "longer than"},
 		{"move", "PUT", queue, "?user.name=ann", `{"queue":"root.a"}`, nil, nil, 200, `{"queue":"root.a"}`},
+		{"move to its own queue", "PUT", queue, "?user.name=bob", `{"queue":"root.default"}`, nil, func(f *fakeRM, _ *Options) { f.denies = true }, 200, `{"queue":"root.default"}`},
 		{"move nowhere", "PUT", queue, "?user.name=ann", `{"queue":"nosuch"}`, nil, nil, 400, `"exception":"YarnException"`},
 		{"move without a queue", "PUT", queue, "?user.name=ann", `{}`, nil, nil, 400, "names no queue"},
 		{"priority", "PUT", priority, "?user.name=ann", `{"priority":99}`, nil, nil, 200, `{"priority":10}`},
