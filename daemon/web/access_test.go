@@ -282,14 +282,19 @@ func (f seated) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
 	return seat.Taken(ctx, func() (rm.AppReport, error) { return f.fakeRM.App(ctx, id) })
 }
 
+func (f seated) WholeApp(ctx context.Context, id ids.App) (rm.AppReport, error) {
+	return seat.Taken(ctx, func() (rm.AppReport, error) { return f.fakeRM.WholeApp(ctx, id) })
+}
+
 func (f seated) Node(ctx context.Context, id ids.Node) (rm.NodeReport, error) {
 	return seat.Taken(ctx, func() (rm.NodeReport, error) { return f.fakeRM.Node(ctx, id) })
 }
 
-// While a caller's groups are looked up, its list has no seat: the lists of others are answered.
+// While a caller's groups are looked up, its list or page has no seat: those of others are answered.
 func TestGroupsBeforeASeat(t *testing.T) {
 	for _, path := range []string{
 		restBase + "/apps", restBase + ofApp + "/appattempts", restBase + ofAttempt + "/containers", heddleBase + "/apps", heddleBase + "/nodes/node1:8041/containers",
+		"/cluster", "/cluster/apps", "/cluster/node/node1:8041",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := demo()

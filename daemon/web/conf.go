@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"heddle/daemon"
+	"heddle/yarn/rest"
 )
 
 // A Property is a setting that the daemon runs with.
@@ -19,7 +22,7 @@ type Property struct {
 
 // conf answers GET /conf: the settings in the form of a configuration file, or as JSON if Accept names that, as Hadoop
 // does; a single one with name=.
-func (s *site) conf(w http.ResponseWriter, r *http.Request) {
+func (s *site) conf(r *http.Request) (rest.Answer, error) {
 	kind := typeXML
 	if strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "json") {
 		kind = typeJSON
@@ -31,13 +34,15 @@ func (s *site) conf(w http.ResponseWriter, r *http.Request) {
 		kind = typeXML
 	case "":
 	default:
-		http.Error(w, "format is "+format+"; it should be json or xml", http.StatusBadRequest)
-		return
+		return rest.Answer{}, &oops{status: http.StatusBadRequest, plain: true, message: "format is " + format + "; it should be json or xml"}
 	}
 	list := make([]Property, 0, len(s.Conf))
 	name := r.URL.Query().Get("name")
 	secret := s.secrets()
-	for _, p := range s.Conf {
+	for i, p := range s.Conf {
+		if err := daemon.Breathe(r.Context(), i); err != nil {
+			return rest.Answer{}, err
+		}
 		if secret(p.Key) {
 			p.Value = "<redacted>"
 		}
@@ -45,19 +50,15 @@ func (s *site) conf(w http.ResponseWriter, r *http.Request) {
 			list = append(list, p)
 		}
 	}
-	if name != "" && len(list) == 0 {
-		http.Error(w, "Property "+name+" not found", http.StatusNotFound)
-		return
+	switch {
+	case name != "" && len(list) == 0:
+		return rest.Answer{}, &oops{status: http.StatusNotFound, plain: true, message: "Property " + name + " not found"}
+	case kind == typeXML:
+		return confXML(list)
+	case name != "":
+		return indented(map[string]any{"property": list[0]})
 	}
-	if kind == typeXML {
-		s.confXML(w, list)
-		return
-	}
-	if name != "" {
-		writeJSON(w, map[string]any{"property": list[0]})
-		return
-	}
-	writeJSON(w, map[string]any{"properties": list})
+	return indented(map[string]any{"properties": list})
 }
 
 // telling matches parts of names of settings whose values must not be shown: Hadoop's own list and a little more.
@@ -88,17 +89,12 @@ func (s *site) secrets() func(key string) bool {
 	}
 }
 
-func (s *site) confXML(w http.ResponseWriter, list []Property) {
+// confXML returns settings in the form of a configuration file.
+func confXML(list []Property) (rest.Answer, error) {
 	type configuration struct {
 		XMLName    xml.Name   `xml:"configuration"`
 		Properties []Property `xml:"property"`
 	}
 	data, err := xml.MarshalIndent(configuration{Properties: list}, "", "  ")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", typeXML+";charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(append([]byte(xml.Header), data...)) // the client is gone if this fails
+	return rest.Answer{Value: document{typeXML, append([]byte(xml.Header), data...)}}, err
 }

@@ -1,21 +1,23 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"path"
 	"strings"
 
 	"heddle"
+	"heddle/daemon"
 	"heddle/rm"
+	"heddle/yarn/rest"
 )
 
 // jmx answers GET /jmx with the beans that exporters read most. qry= selects beans by name, where * matches any text.
-func (s *site) jmx(w http.ResponseWriter, r *http.Request) {
+func (s *site) jmx(r *http.Request) (rest.Answer, error) {
 	beans, err := s.beans(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return rest.Answer{}, err
 	}
 	out := []map[string]any{}
 	pattern := r.URL.Query().Get("qry")
@@ -24,18 +26,7 @@ func (s *site) jmx(w http.ResponseWriter, r *http.Request) {
 			out = append(out, b)
 		}
 	}
-	writeJSON(w, map[string]any{"beans": out})
-}
-
-func writeJSON(w http.ResponseWriter, v any) {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", typeJSON+";charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(data) // the client is gone if this fails
+	return indented(map[string]any{"beans": out})
 }
 
 // like reports whether a bean's name matches a pattern. After ",*" a name may have any further properties, or none.
@@ -68,7 +59,7 @@ func (s *site) beans(r *http.Request) ([]map[string]any, error) {
 	for i := range queues {
 		out = append(out, s.queueBean(c, &queues[i]))
 	}
-	live, err := liveNodes(nodes)
+	live, err := liveNodes(r.Context(), nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +102,12 @@ func (s *site) queueBean(c rm.ClusterReport, q *rm.QueueReport) map[string]any {
 }
 
 // liveNodes returns the value of LiveNodeManagers: a string that contains JSON.
-func liveNodes(nodes []rm.NodeReport) (string, error) {
+func liveNodes(ctx context.Context, nodes []rm.NodeReport) (string, error) {
 	list := []map[string]any{}
 	for i := range nodes {
+		if err := daemon.Breathe(ctx, i); err != nil {
+			return "", err
+		}
 		n := &nodes[i]
 		if gone(n.State) || n.State == "NEW" {
 			continue

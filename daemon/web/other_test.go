@@ -188,6 +188,9 @@ func TestJMX(t *testing.T) {
 	if got := beans("?qry=Hadoop:*"); len(got) != 4 {
 		t.Errorf("all beans asked for, got %v", got)
 	}
+	if w := ask(h, "/jmx", "Accept", "text/html"); w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json;charset=utf-8" || !strings.Contains(w.Body.String(), "\n") {
+		t.Errorf("whatever is accepted, it is JSON of several lines: %d %v %s", w.Code, w.Header(), w.Body)
+	}
 	if got := beans("?qry=[x"); len(got) != 0 {
 		t.Errorf("no bean has that name, got %v", got)
 	}
@@ -352,20 +355,22 @@ func TestTooManyRequestsAtOnce(t *testing.T) {
 
 // If there is no memory for an answer, nor will be soon, the caller is told to come again.
 func TestNoMemoryForAnswers(t *testing.T) {
-	memory := budget.New(100<<10, 100<<10).Account(0)
-	h := New(Options{RM: demo(), Desk: budget.NewDesk(memory, 2, time.Millisecond)})
-	memory.More(netip.Addr{}, 90<<10)
-	if w := askFrom(h, "10.0.0.1", "/ws/v1/cluster/apps"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-		t.Errorf("%d %v", w.Code, w.Header())
-	}
-	memory.Give(netip.Addr{}, 90<<10)
-	for range 5 {
-		if w := askFrom(h, "10.0.0.1", "/ws/v1/cluster/apps"); w.Code != http.StatusOK {
-			t.Errorf("when there is: %d", w.Code)
+	for _, path := range []string{"/ws/v1/cluster/apps", "/jmx", "/conf", "/cluster", "/cluster/apps", "/cluster/app/" + proxied, "/cluster/node/node1:8041"} {
+		memory := budget.New(100<<10, 100<<10).Account(0)
+		h := New(Options{RM: seated{demo()}, Desk: budget.NewDesk(memory, 2, time.Millisecond)})
+		memory.More(netip.Addr{}, 90<<10)
+		if w := askFrom(h, "10.0.0.1", path); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %v", path, w.Code, w.Header())
 		}
-	}
-	if err := memory.Try(netip.Addr{}, memory.Most()); err != nil {
-		t.Error("answers that have left hold memory")
+		memory.Give(netip.Addr{}, 90<<10)
+		for range 5 {
+			if w := askFrom(h, "10.0.0.1", path); w.Code != http.StatusOK {
+				t.Errorf("%s when there is: %d", path, w.Code)
+			}
+		}
+		if err := memory.Try(netip.Addr{}, memory.Most()); err != nil {
+			t.Errorf("%s: answers that have left hold memory", path)
+		}
 	}
 }
 

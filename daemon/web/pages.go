@@ -19,6 +19,7 @@ import (
 	"heddle"
 	"heddle/daemon"
 	"heddle/daemon/proxy"
+	"heddle/internal/budget"
 	"heddle/rm"
 	"heddle/yarn/ids"
 )
@@ -57,15 +58,13 @@ func newPages(s *site) *pages {
 }
 
 func (p *pages) routes() {
-	page := func(pattern string, f func(*http.Request) (string, any, error)) {
-		p.s.handle("GET "+pattern, p.page(f))
-	}
-	page("/cluster", p.overview)
-	page("/cluster/apps", p.apps)
-	page("/cluster/apps/{state}", p.apps)
-	page("/cluster/app/{app}", p.app)
+	page := func(pattern string, f pageFunc) { p.s.handle("GET "+pattern, p.page(f, true)) }
+	page("/cluster", p.prepared(p.overview))
+	page("/cluster/apps", p.prepared(p.apps))
+	page("/cluster/apps/{state}", p.prepared(p.apps))
+	p.s.handle("GET /cluster/app/{app}", p.page(p.app, false))
 	page("/cluster/nodes", p.nodes)
-	page("/cluster/node/{node}", p.node)
+	page("/cluster/node/{node}", p.prepared(p.node))
 	page("/cluster/scheduler", p.scheduler)
 	p.s.handleFunc("GET /cluster/appattempt/{attempt}", p.attempt)
 	p.s.handleFunc("GET /cluster/container/{container}", p.container)
@@ -79,9 +78,9 @@ func (p *pages) routes() {
 		w.Header().Set("Cache-Control", "no-cache")
 		_, _ = w.Write(p.style) // the client is gone if this fails
 	})
-	p.s.handleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		p.problem(w, r, http.StatusNotFound, "There is no page "+r.URL.Path+".")
-	})
+	p.s.handle("/", p.page(func(r *http.Request) (string, any, error) {
+		return "", nil, notFound("There is no page " + r.URL.Path + ".")
+	}, false))
 }
 
 // A frame is what every page shows around its own content.
@@ -97,34 +96,55 @@ type frame struct {
 	Page     any
 }
 
-// page makes a handler of a function that returns the page's name and content.
-func (p *pages) page(f func(*http.Request) (name string, content any, err error)) http.Handler {
+// A pageFunc returns the name and content of a page.
+type pageFunc func(*http.Request) (name string, content any, err error)
+
+// page makes a handler of a pageFunc. Of pages that are lists only a few are made at once.
+func (p *pages) page(f pageFunc, lists bool) http.Handler {
+	expected := &budget.Expectation{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
 		ctx, reading := p.s.Readers.Begin(ctx, addressOf(r).String())
 		defer reading.End(0)
 		r = r.WithContext(ctx)
-		name, content, err := f(r)
+		ctx, held := p.s.Desk.Answer(ctx, addressOf(r), expected, lists)
+		defer held.Left()
+		at := r.WithContext(ctx)
+		name, content, err := f(at)
 		if err != nil {
+			held.Made(0)
 			p.refuse(w, r, err)
 			return
 		}
-		p.render(w, r, http.StatusOK, name, content)
+		status, body := p.draw(at, http.StatusOK, name, content)
+		held.Made(int64(len(body)))
+		show(w, r, status, body)
 	})
+}
+
+// prepared looks up the caller's groups for a page before it takes a seat at the desk.
+func (p *pages) prepared(f pageFunc) pageFunc {
+	return func(r *http.Request) (string, any, error) {
+		p.s.Access.Prepare(r.Context(), named(r))
+		return f(r)
+	}
 }
 
 // refuse shows an error on a page.
 func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	o := p.s.classify(r, err)
+	p.s.again(w, err)
 	p.problem(w, r, o.status, strings.TrimPrefix(o.message, "java.lang.Exception: "))
 }
 
 func (p *pages) problem(w http.ResponseWriter, r *http.Request, status int, text string) {
-	p.render(w, r, status, "problem", text)
+	status, body := p.draw(r, status, "problem", text)
+	show(w, r, status, body)
 }
 
-func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
+// draw makes a page: its status, which is another one if it cannot be made, and its text.
+func (p *pages) draw(r *http.Request, status int, name string, content any) (int, []byte) {
 	cluster, err := p.s.RM.Cluster(r.Context())
 	if err != nil {
 		status, name, content = http.StatusServiceUnavailable, "problem", "The ResourceManager does not answer: "+err.Error()
@@ -142,14 +162,18 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name 
 	var b bytes.Buffer
 	if err := p.by[name].ExecuteTemplate(&b, "layout.html", f); err != nil {
 		p.s.Log.Error("a page cannot be shown", "page", name, "error", err)
-		http.Error(w, "the page cannot be shown; the daemon's log says why", http.StatusInternalServerError)
-		return
+		return http.StatusInternalServerError, []byte("the page cannot be shown; the daemon's log says why\n")
 	}
-	daemon.ReadingOf(r.Context()).End(b.Len())
+	return status, b.Bytes()
+}
+
+// show sends a page. Nothing more is read for it.
+func show(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	daemon.ReadingOf(r.Context()).End(len(body))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
+	_, _ = w.Write(body) // the client is gone if this fails
 }
 
 // An overviewPage is the first page: what runs and what waits.
@@ -352,15 +376,15 @@ func (p *pages) container(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) toApp(w http.ResponseWriter, r *http.Request, app ids.App, err error) {
-	if err != nil {
-		p.problem(w, r, http.StatusNotFound, err.Error())
-		return
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 	defer cancel()
 	ctx, reading := p.s.Readers.Begin(ctx, addressOf(r).String())
 	defer reading.End(0)
 	r = r.WithContext(ctx)
+	if err != nil {
+		p.problem(w, r, http.StatusNotFound, err.Error())
+		return
+	}
 	if err := p.s.visible(r, app); err != nil {
 		p.refuse(w, r, err)
 		return

@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,6 +59,20 @@ func (s *site) answers(f answerFunc, lists bool) http.Handler {
 		}
 		s.write(w, r, http.StatusOK, a, reading)
 	})
+}
+
+// begun is for answers that ask the daemon nothing: it takes memory and a turn before f makes the answer.
+func begun(f answerFunc) answerFunc {
+	return func(r *http.Request) (rest.Answer, error) {
+		ctx := r.Context()
+		if err := daemon.Begin(ctx); err != nil {
+			return rest.Answer{}, err
+		}
+		if err := daemon.ReadingOf(ctx).Turn(ctx); err != nil {
+			return rest.Answer{}, err
+		}
+		return f(r)
+	}
 }
 
 // written returns how many bytes of an answer were written.
@@ -160,13 +176,18 @@ func illegalArgument(message string) error {
 	return &oops{status: http.StatusBadRequest, class: "java.lang.IllegalArgumentException", message: message}
 }
 
-// fail writes an error in the shape that YARN's clients know.
-func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
-	o := s.classify(r, err)
+// again tells a caller that is refused because too much waits when to come again.
+func (s *site) again(w http.ResponseWriter, err error) {
 	if errors.Is(err, daemon.ErrBusy) {
 		s.traffic.refused.Add(1)
 		w.Header().Set("Retry-After", "1")
 	}
+}
+
+// fail writes an error in the shape that YARN's clients know.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	o := s.classify(r, err)
+	s.again(w, err)
 	if o.plain {
 		http.Error(w, o.message, o.status)
 		return
@@ -228,6 +249,29 @@ func notAcceptable(hasXML bool) error {
 	return &oops{status: http.StatusNotAcceptable, plain: true, message: text}
 }
 
+// A document is an answer that is complete, whatever types the caller accepts.
+type document struct {
+	kind string
+	data []byte
+}
+
+// write writes the document in pieces, between which others may have a turn.
+func (d document) write(w io.Writer) error {
+	const piece = 32 << 10 // bytes
+	for part := range slices.Chunk(d.data, piece) {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indented returns a value as JSON for people, one member a line.
+func indented(v any) (rest.Answer, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	return rest.Answer{Value: document{typeJSON, data}}, err
+}
+
 // write writes an answer as JSON or XML, compressed if the caller accepts that. The answer is built in the turns of
 // reading, which may be nil, so that a slow caller holds nobody up.
 func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.Answer, reading *daemon.Reading) {
@@ -235,7 +279,11 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	h.Add("Vary", "Accept")
 	h.Add("Vary", "Accept-Encoding")
 	hasXML := a.Shape != rest.Ours
-	kind := negotiate(r.Header.Values("Accept"), hasXML)
+	doc, whole := a.Value.(document)
+	kind := doc.kind
+	if !whole {
+		kind = negotiate(r.Header.Values("Accept"), hasXML)
+	}
 	if kind == "" && status < http.StatusBadRequest {
 		s.fail(w, r, notAcceptable(hasXML))
 		return
@@ -260,9 +308,12 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	}
 	w.WriteHeader(status)
 	var err error
-	if kind == typeXML {
+	switch {
+	case whole:
+		err = doc.write(out)
+	case kind == typeXML:
 		err = a.WriteXML(out)
-	} else {
+	default:
 		err = a.WriteJSON(out)
 	}
 	if err != nil {

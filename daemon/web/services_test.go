@@ -685,17 +685,18 @@ func TestOursIsJSON(t *testing.T) {
 // Callers that read are listed by address, with what their reads took.
 func TestCallers(t *testing.T) {
 	h := New(Options{RM: demo(), Readers: daemon.NewReaders(1)})
-	for range 3 {
-		if w := ask(h, rest.Base+"/apps"); w.Code != 200 {
-			t.Fatal(w.Code, w.Body)
+	for _, path := range []string{rest.Base + "/apps", "/jmx", "/conf"} {
+		if w := ask(h, path); w.Code != 200 {
+			t.Fatal(path, w.Code, w.Body)
 		}
 	}
+	ask(h, "/nosuch")
 	w := ask(h, rest.HeddleBase+"/callers")
 	var out callers
 	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || len(out.List) != 1 {
 		t.Fatalf("%s, %v", w.Body, err)
 	}
-	if c := out.List[0]; c.Caller != "192.0.2.1" || c.Calls != 3 || c.Bytes == 0 {
+	if c := out.List[0]; c.Caller != "192.0.2.1" || c.Calls != 4 || c.Bytes == 0 {
 		t.Errorf("%+v", c)
 	}
 }

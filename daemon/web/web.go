@@ -201,7 +201,7 @@ func (s *site) otherRoutes() {
 	s.handleFunc("GET /readyz", s.readyz)
 	s.handleFunc("GET /isActive", s.isActive)
 	s.handle("GET /metrics", s.prometheus())
-	s.handleFunc("GET /jmx", s.jmx)
-	s.handleFunc("GET /conf", s.conf)
+	s.handle("GET /jmx", s.list(s.jmx))
+	s.handle("GET /conf", s.answer(begun(s.conf)))
 	s.pages.routes()
 }
