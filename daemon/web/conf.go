@@ -62,7 +62,7 @@ func (s *site) conf(r *http.Request) (rest.Answer, error) {
 }
 
 // telling matches parts of names of settings whose values must not be shown: Hadoop's own list and a little more.
-var telling = regexp.MustCompile(`(?i)secret|password|pass$|passphrase|credential|token$|oauth.*token|(access|account|encryption)\.key|private\.key`)
+var telling = regexp.MustCompile(`(?i)secret|password|pass$|passphrase|credential|token$|oauth.*token|(access|account|encryption)\.key|private\.key|z(k|ookeeper)[.-]auth$`)
 
 // sensitive is the property that names further ones: regular expressions separated by commas or white space.
 const sensitive = "hadoop.security.sensitive-config-keys"

@@ -229,6 +229,7 @@ func TestConf(t *testing.T) {
 	for _, key := range []string{
 		"fs.azure.account.key.x.blob.core.windows.net", "fs.azure.account.oauth2.client.secret.x", "fs.s3a.bucket.b.server-side-encryption.key",
 		"fs.s3a.encryption.key", "fs.s3a.access.key", "fs.s3a.session.token", "ssl.server.keystore.keypassword", "ssl.keystore.pass", "own.thing",
+		"yarn.resourcemanager.zk-auth", "hadoop.zk.auth", "ha.zookeeper.auth",
 	} {
 		one := New(Options{RM: demo(), Conf: []Property{{Key: key, Value: "hush"}, {Key: sensitive, Value: "x.y, ^own"}, {Key: "token.master-key-rolling-interval-secs", Value: "9"}}})
 		if w := ask(one, "/conf?format=json"); strings.Contains(w.Body.String(), "hush") || !strings.Contains(w.Body.String(), `"9"`) {
