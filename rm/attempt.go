@@ -46,6 +46,7 @@ type attempt struct {
 	found    map[int64]*container   // of earlier incarnations, by the number in their ids
 	heard    map[ids.Container]bool // likewise, known ends: true once the master has them; see wasHere
 	updated  news                   // for its master
+	newsAt   heddle.Time            // when its master, or the one before it, was last told of nodes; never if none was
 	tokens   slab.Bits              // nodes that it has tokens for, by heddle.NodeID
 	table
 	black    map[string]bool
@@ -57,14 +58,14 @@ type attempt struct {
 
 // newAttempt creates the next attempt of an application.
 func (m *Machine) newAttempt(a *app) *attempt {
-	last := a.taken
+	last, newsAt := a.taken, never
 	if t := a.newest(); t != nil {
-		last = max(last, t.id.N)
+		last, newsAt = max(last, t.id.N), t.newsAt
 	}
 	t := &attempt{
 		app: a, id: ids.Attempt{App: a.ID, N: last + 1}, state: attemptScheduled,
 		responseID: unregistered, began: m.now, ended: never, seen: m.now, host: noName, port: -1, exit: exitInvalid,
-		heard: map[ids.Container]bool{}, updated: news{by: map[ids.Node]*nodeNews{}}, table: newTable(),
+		heard: map[ids.Container]bool{}, updated: news{by: map[ids.Node]*nodeNews{}}, newsAt: newsAt, table: newTable(),
 	}
 	a.attempts = append(a.attempts, t)
 	m.stale(a)

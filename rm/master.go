@@ -49,6 +49,9 @@ func (m *Machine) registerMaster(q *RegisterMaster) (*MasterRegistered, error) {
 	t.host, t.port, t.url = Clip(q.Host, maxURL), q.Port, Clip(q.Tracking, maxURL)
 	t.tokens = nil
 	t.become(attemptRunning)
+	if t.newsAt != never {
+		m.tellGone(t)
+	}
 	m.inquire(t)
 	if a.state == appAccepted {
 		a.become(appRunning)
@@ -213,6 +216,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 		clear(t.finished)
 		t.finished = t.finished[:0]
 	}
+	t.newsAt = m.now
 	for _, e := range t.updated.take() {
 		p.Nodes = append(p.Nodes, NodeNews{e.how, m.newsOf(e.n)})
 	}

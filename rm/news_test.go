@@ -2,9 +2,11 @@ package rm
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
+	"heddle"
 	"heddle/yarn/ids"
 )
 
@@ -73,5 +75,68 @@ func TestManyNodesCome(t *testing.T) {
 		if got := m.ask().Nodes; len(got) != want {
 			t.Errorf("told of %d nodes, want %d", len(got), want)
 		}
+	}
+}
+
+// told returns what a master is told of nodes, by host.
+func (m *am) told() map[string]NodeChange {
+	m.w.Helper()
+	out := map[string]NodeChange{}
+	for _, n := range m.ask().Nodes {
+		out[n.ID.Host] = n.Change
+	}
+	return out
+}
+
+// A master hears of the nodes that went with the last one, and of those of which the last one had not heard yet: maps
+// that are done may have left their output there. It does not hear of nodes that came before it registered.
+func TestNextMasterHearsOfNodes(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, other := w.job("MAPREDUCE")
+	m.ask()
+	for _, n := range []*nm{other, home} {
+		w.step(&UnregisterNode{Call: w.next(), Node: n.id})
+	}
+	third := w.node("n3", 8192, 8)
+	third.run(w.app(id).Master)
+	third.beat()
+	if got := w.master(id).told(); !maps.Equal(got, map[string]NodeChange{"n1": Unusable, "n2": Unusable}) {
+		t.Errorf("the second master is told %v", got)
+	}
+}
+
+// A master that was running before a restart hears of the nodes that came back and went before it registered again.
+func TestMasterHearsOfNodesAfterAStart(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, other := w.job("MAPREDUCE")
+	w.restart(heddle.Second)
+	home.register(2048, 4, found(w.app(id).Master, 0))
+	other.register(4096, 4)
+	w.step(&UnregisterNode{Call: w.next(), Node: other.id})
+	m.register()
+	if got := m.told(); !maps.Equal(got, map[string]NodeChange{"n2": Unusable}) {
+		t.Errorf("told %v", got)
+	}
+}
+
+// A master that was running before a restart hears of the nodes that come back unhealthy, and of those that do not come
+// back at all.
+func TestMasterHearsOfNodesThatDoNotComeBack(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, other := w.job("MAPREDUCE")
+	w.node("n3", 8192, 8)
+	w.restart(heddle.Second)
+	home.register(2048, 4, found(w.app(id).Master, 0))
+	w.step(&RegisterNode{
+		Call: w.next(), Node: other.id, Names: []string{"n2"}, Rack: defaultRack, HTTPPort: 8042, Total: heddle.Of(4096, 4000),
+		Health: Health{Said: true, Sick: true},
+	})
+	m.register()
+	if got := m.told(); !maps.Equal(got, map[string]NodeChange{"n2": Unusable}) {
+		t.Errorf("once it has registered it is told %v", got)
+	}
+	w.pass(w.m.cfg.NodeExpiry+heddle.Second, nil, home)
+	if got := m.told(); !maps.Equal(got, map[string]NodeChange{"n3": Unusable}) {
+		t.Errorf("after the expiry of nodes it is told %v", got)
 	}
 }

@@ -60,6 +60,7 @@ type node struct {
 	kept     NodeRecord  // what the store was told
 	keeping  bool        // the store is yet to be told
 	deadline heddle.Time // of a graceful decommission; never if there is none
+	went     heddle.Time // when it last became unusable or began to leave; −1 if it has not since the start
 	timer    timer
 	returns  returns
 	stale    bool // views are out of date
@@ -108,6 +109,7 @@ func (m *Machine) resizeNode(n *node, total heddle.Resource) {
 
 // nodeDown removes a node from the core: everything on it ends.
 func (m *Machine) nodeDown(n *node, to nodeState) {
+	tells := n.up || n.state == nodeNew // masters may know it from before the restart
 	n.become(to)
 	m.staleNode(n)
 	m.cameBack(n)
@@ -118,22 +120,43 @@ func (m *Machine) nodeDown(n *node, to nodeState) {
 		m.dropNode(n)
 	case nodeNew, nodeRunning, nodeUnhealthy, nodeDecommissioning, nodeRebooted: // it will come back
 	}
-	if !n.up {
-		return
+	if n.up {
+		n.up, n.silent = false, false
+		m.ending = textLost
+		m.step(heddle.NodeDown{Node: n.nid})
+		m.ending = ""
+		m.forgetTokens(n)
 	}
-	n.up, n.silent = false, false
-	m.ending = textLost
-	m.step(heddle.NodeDown{Node: n.nid})
-	m.ending = ""
-	m.forgetTokens(n)
-	m.tellNode(n, Unusable)
+	if tells {
+		m.tellNode(n, Unusable)
+	}
 }
 
-// tellNode has every running master told of a change of a node.
+// tellNode has every running master told of a change of a node, and notes when the node went.
 func (m *Machine) tellNode(n *node, how NodeChange) {
+	if how != Usable {
+		n.went = m.now
+	}
 	for _, t := range m.current() {
 		if t.registered() && !t.state.isOver() {
 			t.updated.add(n, how)
+		}
+	}
+}
+
+// tellGone has a master that registers told of the nodes that went since the one before it, or itself before a restart,
+// last heard of nodes: what was done there may be lost.
+func (m *Machine) tellGone(t *attempt) {
+	for _, n := range m.nodes {
+		if n.went < t.newsAt {
+			continue
+		}
+		switch now := m.byNode[n.id]; {
+		case now != nil && now != n: // it is back in another rack, or after it was forgotten
+		case !n.up:
+			t.updated.add(n, Unusable)
+		case n.state == nodeDecommissioning:
+			t.updated.add(n, Decommissioning)
 		}
 	}
 }
@@ -148,7 +171,7 @@ func (m *Machine) forgetTokens(n *node) {
 // addNode creates a node that was never seen, or that moved to another rack.
 func (m *Machine) addNode(id ids.Node, rack, from string) *node {
 	n := &node{
-		id: id, nid: heddle.NodeID(len(m.nodes)), rack: rack, deadline: never,
+		id: id, nid: heddle.NodeID(len(m.nodes)), rack: rack, deadline: never, went: -1,
 	}
 	host, back := m.hostName(id), false
 	if old := m.byNode[id]; old != nil {

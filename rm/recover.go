@@ -64,7 +64,7 @@ func (m *Machine) recoverApp(r *Recovered) *app {
 // recoverAttempt recovers an attempt. Whatever its state was, its master may be running.
 func (m *Machine) recoverAttempt(a *app, k *AttemptRecord, last bool) {
 	t := m.newAttempt(a)
-	t.id.N = k.ID.N
+	t.id.N, t.newsAt = k.ID.N, 0
 	t.final, t.diag, t.exit, t.url = FinalStatus(k.Final), k.Diagnostics, k.Exit, k.Tracking
 	t.began = m.timeOf(k.Started)
 	if k.Finished > 0 {
