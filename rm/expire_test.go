@@ -94,6 +94,39 @@ func TestReleasesAreForgotten(t *testing.T) {
 	}
 }
 
+// A container that its master released after a restart, before its node came back, ends when the node comes, and its
+// master is told. A master cannot release its own.
+func TestReleasedBeforeTheNodeIsBack(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, n := w.job("MAPREDUCE")
+	master, task := w.app(id).Master, n.task(m)
+	w.restart(0)
+	m.register()
+	if _, err := m.try(Allocate{Release: []ids.Container{task, master}}); err != nil {
+		t.Fatal(err)
+	}
+	home.register(2048, 4, found(master, 0))
+	n.register(4096, 4, found(task, 20))
+	got := m.ask().Completed
+	if len(got) != 1 || got[0].ID != task || got[0].Exit != int32(heddle.Aborted) || got[0].Diagnostics != textReleased {
+		t.Errorf("its master is told %+v", got)
+	}
+	if b := n.beat(); !slices.Equal(b.Cleanup, []ids.Container{task}) {
+		t.Errorf("its node is to end %v", b.Cleanup)
+	}
+	n.exit(task, int32(heddle.KilledByRM))
+	n.beat()
+	if got := m.ask().Completed; len(got) > 0 {
+		t.Errorf("its master is told again: %+v", got)
+	}
+	if b := n.beat(); !slices.Equal(b.Forget, []ids.Container{task}) {
+		t.Errorf("its node may forget %v", b.Forget)
+	}
+	if p := w.app(id); p.State != AppRunning || p.Containers != 1 {
+		t.Errorf("it is %s with %d containers", p.State, p.Containers)
+	}
+}
+
 // A counted can expire, and counts how often it is checked.
 type counted struct {
 	expiring

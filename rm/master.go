@@ -135,7 +135,7 @@ func (m *Machine) giveBack(t *attempt, list []ids.Container) {
 		switch {
 		case c != nil && c.kind != heddle.AM:
 			m.step(heddle.Release{App: t.app.aid, Container: c.cid})
-		case c == nil && m.recovering() && len(t.releases) < maxAskRows: // its node has not come back yet
+		case c == nil && id != t.masterID && m.recovering() && len(t.releases) < maxAskRows: // its node has not come back yet
 			if t.releases == nil {
 				t.releases = map[ids.Container]bool{}
 			}

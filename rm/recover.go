@@ -253,8 +253,8 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 	}
 	if t.releases[s.ID] {
 		delete(t.releases, s.ID)
-		t.heard[s.ID] = true
 		m.kill(n, s.ID)
+		t.hear(m, n, &ContainerEnd{ID: s.ID, Exit: int32(heddle.Aborted), Diagnostics: textReleased, Size: s.Size})
 		return
 	}
 	kind := kindOf(a.framework, s.Priority)
