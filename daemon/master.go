@@ -63,7 +63,7 @@ func (r *RM) allocated(a *rm.Allocated, q *wire.AllocateRequest) *wire.AllocateR
 func (r *RM) finishMaster(ctx context.Context, c *rpc.Call, q *wire.FinishApplicationMasterRequest) (*wire.FinishApplicationMasterResponse, error) {
 	_, err := say[any](ctx, r, beatLane, func(n rm.Call) rm.Message {
 		return &rm.FinishMaster{
-			Call: n, Who: c.Identity.(rm.Caller), Final: finalOf(q.GetFinalApplicationStatus()), Diagnostics: q.GetDiagnostics(), Tracking: q.TrackingUrl,
+			Call: n, Who: c.Identity.(rm.Caller), Final: finalOf(q.GetFinalApplicationStatus()), Diagnostics: q.GetDiagnostics(), Tracking: q.GetTrackingUrl(),
 		}
 	})
 	if err != nil {

@@ -273,10 +273,7 @@ func (m *Machine) finishMaster(q *FinishMaster) {
 	t.seen = m.now
 	m.stale(a)
 	t.final = cmp.Or(q.Final, Undefined)
-	t.diag = Clip(q.Diagnostics, maxDiagnostics)
-	if q.Tracking != nil {
-		t.url = Clip(*q.Tracking, maxURL)
-	}
+	t.diag, t.url = Clip(q.Diagnostics, maxDiagnostics), Clip(q.Tracking, maxURL)
 	t.progress = 1
 	if !m.cfg.Stock {
 		m.withdraw(t)

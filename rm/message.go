@@ -136,7 +136,7 @@ type (
 		Who         Caller
 		Final       FinalStatus
 		Diagnostics string
-		Tracking    *string // nil if unchanged
+		Tracking    string // where the application's pages are from now on; "" for nowhere
 	}
 )
 

@@ -399,3 +399,17 @@ func TestTrackingURL(t *testing.T) {
 		}
 	}
 }
+
+// A master's own pages end with it: an application whose master unregisters without saying where to look is shown only
+// here.
+func TestPagesEndWithTheirMaster(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, _ := w.job("MAPREDUCE")
+	if got := w.app(id).OriginalURL; got != "http://n1:7001" {
+		t.Errorf("while its master runs: %q", got)
+	}
+	m.finish(home)
+	if p := w.app(id); p.OriginalURL != "" || p.Attempts[0].OriginalURL != "" {
+		t.Errorf("after its end: %q, and of its attempt %q", p.OriginalURL, p.Attempts[0].OriginalURL)
+	}
+}
