@@ -3,6 +3,7 @@ package rm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,7 +201,7 @@ func TestWhatStays(t *testing.T) {
 		refusedFor(t, err, key)
 	}
 	s := submission(w.newID(), "SPARK")
-	s.Access, s.Lifetimes, s.Rest = make([]Access, maxLists), make([]int64, maxLists), make([]byte, maxRest)
+	s.Access, s.Lifetimes, s.Rest = make([]Access, maxLists), slices.Repeat([]int64{60}, maxLists), make([]byte, maxRest)
 	if _, err := answered[any](w, w.submitAs("ann", s, "root.default")); err != nil {
 		t.Error(err)
 	}
@@ -214,6 +215,8 @@ func TestBoundsOfSubmissions(t *testing.T) {
 		"only 12 are allowed":     func(s *Submission) { s.Tags = make([]string, 13) },
 		"at most 200":             func(s *Submission) { s.Tags = []string{strings.Repeat("x", 201)} },
 		"ASCII":                   func(s *Submission) { s.Tags = []string{"ä"} },
+		"value=0":                 func(s *Submission) { s.Lifetimes = []int64{60, 0} },
+		"value=-1":                func(s *Submission) { s.Lifetimes = []int64{-1} },
 		"log aggregation context": func(s *Submission) { s.LogContext = make([]byte, maxLogContext+1) },
 		"at most 4194304":         func(s *Submission) { s.Context = make([]byte, MaxContext+1) },
 	} {

@@ -110,6 +110,11 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 			return nil, invalid(classYarn, "A tag can only have ASCII characters and at most %d of them; %q is not one", m.cfg.MaxTagLength, t)
 		}
 	}
+	for _, n := range s.Lifetimes {
+		if n <= 0 {
+			return nil, invalid(classYarn, "Invalid application timeout, value=%d: the lifetime of %s must be more than 0 s", n, id)
+		}
+	}
 	if q.Misplaced == "" {
 		if err := m.maySubmit(q.Who, q.Queue); err != nil {
 			return nil, err
@@ -121,10 +126,8 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 	a := m.appOf(user, s)
 	a.priority = min(max(m.priority(q.Queue, s), 0), m.cfg.MaxPriority)
 	a.submitted, a.started, a.queue = m.today(), m.today(), q.Queue
-	for _, s := range s.Lifetimes {
-		if s > 0 {
-			a.lifetime = m.today() + 1000*min(s, maxLifetime)
-		}
+	for _, n := range s.Lifetimes {
+		a.lifetime = m.today() + 1000*min(n, maxLifetime)
 	}
 	return a, nil
 }
