@@ -54,20 +54,24 @@ func (s *service) checkForDecommissioningNodes(ctx context.Context, _ daemon.Act
 	return m, nil
 }
 
-// updateNodeResource changes what nodes offer: all of them, or none if one does not exist or has an invalid size.
+// updateNodeResource changes what nodes offer: all of them, or none if one does not exist, is gone or has an invalid
+// size.
 func (s *service) updateNodeResource(ctx context.Context, _ daemon.Actor, req *wire.UpdateNodeResourceRequest) (*wire.UpdateNodeResourceResponse, error) {
 	nodes, err := s.rm.Nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	there := map[ids.Node]bool{}
+	states := map[ids.Node]string{}
 	for i := range nodes {
-		there[nodes[i].ID] = true
+		states[nodes[i].ID] = nodes[i].State
 	}
 	for _, c := range req.GetNodeResourceMap() {
 		id, size := conv.Node(c.GetNodeId()), s.amount(c.GetResourceOption().GetResource())
-		if !there[id] {
+		switch state, there := states[id]; {
+		case !there:
 			return nil, yarnError("nothing was changed: there is no node %s; yarn node -list -all lists the nodes", id)
+		case state != "RUNNING" && state != "UNHEALTHY" && state != "DECOMMISSIONING":
+			return nil, yarnError("nothing was changed: node %s is %s, and sends no heartbeats", id, state)
 		}
 		if size.AnyNegative() || size[heddle.Memory] == 0 || size[heddle.CPU] == 0 {
 			return nil, yarnError("nothing was changed: %s cannot offer %d MiB and %d vcores; both must be more than 0",

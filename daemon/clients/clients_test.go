@@ -384,6 +384,14 @@ func TestAdminAnswers(t *testing.T) {
 	}
 	wantClass(t, a.Call(t.Context(), "updateNodeResource", resize(ids.Node{Host: "x", Port: 1}, 1, 1), &wire.UpdateNodeResourceResponse{}), rpc.ClassYarn, "nothing was changed: there is no node x:1")
 	wantClass(t, a.Call(t.Context(), "updateNodeResource", resize(aNode, 0, 1), &wire.UpdateNodeResourceResponse{}), rpc.ClassYarn, "cannot offer 0 MiB and 1 vcores")
+	lost := ids.Node{Host: "x", Port: 2}
+	f.nodes = append(f.nodes, rm.NodeReport{ID: lost, State: "LOST"})
+	both := resize(aNode, 2048, 4)
+	both.NodeResourceMap = append(both.NodeResourceMap, resize(lost, 2048, 4).NodeResourceMap...)
+	wantClass(t, a.Call(t.Context(), "updateNodeResource", both, &wire.UpdateNodeResourceResponse{}), rpc.ClassYarn, "nothing was changed: node x:2 is LOST")
+	if len(f.done) > 0 {
+		t.Errorf("done all the same: %q", f.done)
+	}
 	for _, method := range []string{"addToClusterNodeLabels", "removeFromClusterNodeLabels", "replaceLabelsOnNodes"} {
 		wantClass(t, a.Call(t.Context(), method, &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{}), rpc.ClassYarn, "node labels are disabled")
 	}
