@@ -142,6 +142,24 @@ func TestTaskOfMoreCoresThanItsExecutor(t *testing.T) {
 	}
 }
 
+// What a driver waits between its stages lengthens the run and its bound alike.
+func TestBoundOfPauses(t *testing.T) {
+	for _, o := range []Options{givenWorld(nodes(2, 1, heddle.Of(65536, 8000))), fullWorld(nodes(2, 1, heddle.Of(65536, 8000)))} {
+		with := func(pause heddle.Span) JobResult {
+			s := workload.SparkJob{Executors: 2, Executor: heddle.Of(1408, 1000), Stages: []workload.Stage{
+				{Tasks: lasting(2, 5)}, {ID: 1, Parents: []int{0}, Pause: pause, Tasks: lasting(2, 5)},
+			}}
+			o.Workload = &workload.Workload{Jobs: []workload.Job{{ID: "a", Framework: heddle.Spark, Spark: &s}}}
+			return named(t, "fifo").plain(t, o).Jobs[0]
+		}
+		none, long := with(0), with(100*second)
+		if long.Bound-none.Bound != 100*second {
+			t.Errorf("given %v: the bounds are %v and %v", o.Given, none.Bound, long.Bound)
+		}
+		near(t, "longer by", (long.JCT - none.JCT).Seconds(), 100, 1)
+	}
+}
+
 // In tiny cases the best possible schedule, found by trying all of them, lies between the bound and the result of a
 // scheduler.
 func TestOptimumLiesBetweenBoundAndRun(t *testing.T) {

@@ -164,7 +164,8 @@ func slotSize(s *workload.SparkJob) heddle.Resource {
 	return heddle.Of(s.ExecutorSize()[heddle.Memory]/int64(s.Slots()), s.CoresOfTask())
 }
 
-// chain returns the length of the longest chain of stages, in which each stage takes as long as its longest task.
+// chain returns the length of the longest chain of stages, in which each stage takes as long as the driver's pause before
+// it and its longest task.
 func chain(s *workload.SparkJob, task func(stage, i int) heddle.Span) heddle.Span {
 	end := make(map[int]heddle.Span, len(s.Stages))
 	var last heddle.Span
@@ -177,7 +178,7 @@ func chain(s *workload.SparkJob, task func(stage, i int) heddle.Span) heddle.Spa
 		for k := range st.Tasks {
 			longest = max(longest, task(i, k))
 		}
-		end[st.ID] = from + longest
+		end[st.ID] = from + st.Pause + longest
 		last = max(last, end[st.ID])
 	}
 	return last

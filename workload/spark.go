@@ -45,8 +45,15 @@ func readSpark(im *importer, path string) error {
 			if parts, err = rollingParts(filepath.Dir(file)); err != nil {
 				return err
 			}
+			for _, im.file = range parts {
+				r, err := open(im.file)
+				if err != nil {
+					return im.defect(0, unopened(err))
+				}
+				_ = r.Close()
+			}
 		} else if head, err := headOf(file); err != nil {
-			return im.defect(0, faultf("", "cannot be opened as a log: %v", err))
+			return im.defect(0, unopened(err))
 		} else if !looksLikeSpark(head) {
 			im.notOurs(file, head)
 			return nil
@@ -58,6 +65,8 @@ func readSpark(im *importer, path string) error {
 	}
 	return im.leftOut(path)
 }
+
+func unopened(err error) *fault { return faultf("", "cannot be opened as a log: %v", err) }
 
 // rollingParts returns the files of a rolling log in order. If a part was compacted, the compacted file replaces it and
 // all parts before it.
@@ -186,8 +195,8 @@ func sparkEventName(text []byte) (name string, wanted bool) {
 	}
 	name = string(rest[:end])
 	switch strings.TrimPrefix(name, listener) {
-	case "ApplicationStart", "ApplicationEnd", "EnvironmentUpdate", "ResourceProfileAdded", "BlockManagerAdded", "JobStart", "JobEnd",
-		"StageSubmitted", "StageCompleted", "TaskEnd":
+	case "ApplicationStart", "ApplicationEnd", "EnvironmentUpdate", "ResourceProfileAdded", "ExecutorAdded", "ExecutorRemoved", "BlockManagerAdded",
+		"JobStart", "JobEnd", "StageSubmitted", "StageCompleted", "TaskEnd":
 		return name, strings.HasPrefix(name, listener)
 	}
 	return name, false
@@ -203,6 +212,7 @@ type sparkEvent struct {
 	Timestamp  int64             `json:"Timestamp"`
 	Properties map[string]string `json:"Spark Properties"`
 	ProfileID  int64             `json:"Resource Profile Id"`
+	Executor   string            `json:"Executor ID"`
 
 	BlockManager struct {
 		Executor string `json:"Executor ID"`
@@ -227,11 +237,13 @@ type sparkEvent struct {
 }
 
 type sparkStageInfo struct {
-	ID      int   `json:"Stage ID"`
-	Attempt int   `json:"Stage Attempt ID"`
-	Tasks   int64 `json:"Number of Tasks"`
-	Parents []int `json:"Parent IDs"`
-	RDDs    []struct {
+	ID        int   `json:"Stage ID"`
+	Attempt   int   `json:"Stage Attempt ID"`
+	Tasks     int64 `json:"Number of Tasks"`
+	Parents   []int `json:"Parent IDs"`
+	Submitted int64 `json:"Submission Time"`
+	Completed int64 `json:"Completion Time"`
+	RDDs      []struct {
 		ID      int    `json:"RDD ID"`
 		Name    string `json:"Name"`
 		Parents []int  `json:"Parent IDs"`

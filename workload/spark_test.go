@@ -130,6 +130,29 @@ func TestSparkRollingCompacted(t *testing.T) {
 	}
 }
 
+// An application is skipped if a part of its rolling log cannot be opened. The others in the folder are read.
+func TestSparkRollingUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	rolling := filepath.Join(dir, "eventlog_v2_a")
+	if err := os.Mkdir(rolling, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	unreadable := filepath.Join(rolling, "events_2_a")
+	for path, text := range map[string]string{
+		filepath.Join(rolling, "events_1_a"): sparkStart,
+		unreadable:                           "LZ4Block",
+		filepath.Join(dir, "b"):              strings.Replace(sparkStart, `"a"`, `"b"`, 1),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := mustRead(t, dir, Options{})
+	if len(w.Jobs) != 1 || w.Jobs[0].ID != "b" || len(w.Skipped) != 1 || !strings.HasPrefix(w.Skipped[0].String(), unreadable+": cannot be opened as a log: ") {
+		t.Errorf("jobs %+v, skipped %v", w.Jobs, w.Skipped)
+	}
+}
+
 const sparkStart = `{"Event":"SparkListenerApplicationStart","App Name":"x","App ID":"a","Timestamp":1000,"User":"u"}` + "\n"
 
 func sparkEnv(properties string) string {
@@ -169,6 +192,33 @@ func TestSparkDriverOrder(t *testing.T) {
 	// 2 and 3 had waited for the others.
 	if s := strings.Join(got, " "); s != "0 [] 1 [] 2 [0] 3 [0 1] 4 [3] 5 [2 4]" {
 		t.Errorf("stages after parents: %s", s)
+	}
+}
+
+// What a driver does between its jobs is a pause: from the end of what a stage waits for until it is submitted.
+func TestSparkPauses(t *testing.T) {
+	submit := func(id int, parents string, at int64) string {
+		return strings.Replace(sparkSubmit(id, 0, parents), `"Stage ID"`, fmt.Sprintf(`"Submission Time":%d,"Stage ID"`, at), 1)
+	}
+	end := func(id int, at int64) string {
+		return fmt.Sprintf(`{"Event":"SparkListenerStageCompleted","Stage Info":{"Stage ID":%d,"Submission Time":1,"Completion Time":%d}}`, id, at) + "\n"
+	}
+	text := sparkStart + sparkBegin(0, 0, 1) + submit(0, "[]", 31000) + // when the executors had come
+		sparkBegin(1, 2) + submit(2, "[]", 31500) + // from another thread
+		end(0, 40000) + submit(1, "[0]", 40005) + end(1, 50000) + sparkEnd(0) +
+		sparkBegin(2, 3) + submit(3, "[]", 110000) +
+		sparkBegin(3, 4) + submit(4, "[]", 111000) + end(4, 112000) + sparkEnd(3) +
+		end(2, 113000) + sparkEnd(1) + end(3, 111500) + end(3, 114000) + sparkEnd(2) + // a stage of two attempts
+		sparkBegin(4, 5) + submit(5, "[]", 120000) + sparkEnd(4) + // its end is lost
+		sparkBegin(5, 6) + submit(6, "[]", 130000) + end(6, 140000) + sparkEnd(5) +
+		sparkBegin(6, 7) + submit(7, "[]", 139000) // the clock was set back
+	var got []string
+	for _, s := range one(t, "spark", text).Spark.Stages {
+		got = append(got, fmt.Sprintf("%d%v+%d", s.ID, s.Parents, s.Pause/heddle.Millisecond))
+	}
+	want := "0[]+0 2[]+500 1[0]+5 3[1]+60000 4[1]+61000 5[4 2 3]+6000 6[5]+0 7[6]+0"
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("stages after parents, and pauses in ms: %s\nwant %s", s, want)
 	}
 }
 
@@ -338,6 +388,31 @@ func TestSparkSizes(t *testing.T) {
 	for _, service := range []string{`"spark.shuffle.service.enabled":"true"`, `"spark.dynamicAllocation.shuffleTracking.enabled":"false"`} {
 		if d := one(t, "spark", sparkStart+sparkEnv(`"spark.dynamicAllocation.enabled":"true",`+service)).Spark.Dynamic; d.Tracks {
 			t.Errorf("with %s executors stay that hold shuffle files", service)
+		}
+	}
+}
+
+// Only on YARN an application that does not say so asks for two executors.
+func TestSparkExecutors(t *testing.T) {
+	event := func(kind, id string) string {
+		return `{"Event":"SparkListenerExecutor` + kind + `","Timestamp":2000,"Executor ID":"` + id + `"}` + "\n"
+	}
+	three := event("Added", "driver") + event("Added", "0") + event("Added", "1") + event("Removed", "0") + event("Added", "2") +
+		event("Added", "3") + event("Removed", "1") + event("Added", "4") + event("Removed", "7")
+	for _, c := range []struct {
+		properties, events string
+		executors, noted   int
+	}{
+		{`"spark.master":"spark://m:7077"`, three, 3, 1},
+		{`"spark.master":"spark://m:7077"`, "", 2, 0},
+		{`"spark.master":"local[4]"`, event("Added", "driver"), 2, 0},
+		{`"spark.master":"k8s://m","spark.executor.instances":"5"`, three, 5, 0},
+		{`"spark.master":"k8s://m","spark.dynamicAllocation.enabled":"true","spark.dynamicAllocation.minExecutors":"1"`, three, 1, 0},
+		{`"spark.master":"yarn"`, three, 2, 0},
+	} {
+		w := readText(t, "spark", sparkStart+sparkEnv(c.properties)+c.events)
+		if n, noted := w.Jobs[0].Spark.Executors, filled(w, "executors", "registered at once"); n != c.executors || noted != c.noted {
+			t.Errorf("%s: %d executors, noted of %d jobs; want %d and %d", c.properties, n, noted, c.executors, c.noted)
 		}
 	}
 }

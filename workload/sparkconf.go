@@ -33,7 +33,6 @@ func (s *sparkLog) job() (Job, *fault) {
 	client := p.values["spark.submit.deployMode"] != "cluster"
 	stages := s.dag()
 	j.Spark = &SparkJob{
-		Executors: int(p.number("spark.executor.instances", sparkExecutors, MaxExecutors)),
 		Executor:  p.executor(),
 		Client:    client,
 		Dynamic:   p.dynamic(),
@@ -43,6 +42,8 @@ func (s *sparkLog) job() (Job, *fault) {
 	}
 	if d := j.Spark.Dynamic; d != nil {
 		j.Spark.Executors = d.Initial
+	} else {
+		j.Spark.Executors = s.asked(&p)
 	}
 	if client {
 		j.Master = p.container("spark.yarn.am.memory", sparkAMMemory, "spark.yarn.am.memoryOverhead", "spark.yarn.am.cores")
@@ -63,6 +64,17 @@ func (s *sparkLog) submit(p *sparkProperties) int64 {
 	}
 	s.im.fill("submit", "spark.app.submitTime is not logged", "the driver's start")
 	return s.start
+}
+
+// asked returns how many executors an application without dynamic allocation asked for. YARN's default holds only on
+// YARN; elsewhere, an application whose properties do not say is taken to have asked for the most that it had.
+func (s *sparkLog) asked(p *sparkProperties) int {
+	const key = "spark.executor.instances"
+	if p.values[key] != "" || strings.HasPrefix(p.values["spark.master"], "yarn") || s.most == 0 {
+		return int(p.number(key, sparkExecutors, MaxExecutors))
+	}
+	s.im.fillNumber("executors", key+" is not logged, and spark.master is not yarn", int64(s.most), "executors, the most that were registered at once")
+	return s.most
 }
 
 // notes records what the log does not say.

@@ -10,6 +10,9 @@ import (
 // maxConcurrentJobs limits how many jobs a driver is assumed to have waited for at once.
 const maxConcurrentJobs = 64
 
+// driver is the ID of the driver among executors: without a cluster, it runs the tasks itself.
+const driver = "driver"
+
 // A sparkLog is what the events of one application have said so far.
 type sparkLog struct {
 	im         *importer
@@ -18,9 +21,11 @@ type sparkLog struct {
 	name, user string
 	start, end int64 // ms since 1970
 	properties map[string]string
-	profiles   bool          // some stages have resource profiles of their own
-	executors  []heddle.Time // when each registered, by the log's clock
-	storage    int64         // bytes that the first executor can store
+	profiles   bool            // some stages have resource profiles of their own
+	executors  []heddle.Time   // when each registered, by the log's clock
+	registered map[string]bool // the executors now, by ID
+	most       int             // of executors, registered at once
+	storage    int64           // bytes that the first executor can store
 	tasks      int64
 
 	stages    []*sparkStage // in order of first submission
@@ -42,6 +47,8 @@ type sparkJob struct {
 
 type sparkStage struct {
 	Stage
+	submitted  int64 // ms since 1970, of its first attempt; 0 = not logged
+	ended      int64 // likewise, of its last attempt
 	parents    []int
 	order      int             // of its first submission
 	source     bool            // depends on data outside Spark, which a cached RDD may replace
@@ -55,7 +62,7 @@ type sparkStage struct {
 func newSparkLog(im *importer) *sparkLog {
 	return &sparkLog{
 		im: im, properties: map[string]string{}, byID: map[int]*sparkStage{}, byRDD: map[int]int{}, alias: map[int]int{},
-		persisted: map[int]bool{}, jobs: map[int64]*sparkJob{}, roots: map[int]int64{},
+		persisted: map[int]bool{}, jobs: map[int64]*sparkJob{}, roots: map[int]int64{}, registered: map[string]bool{},
 	}
 }
 
@@ -78,11 +85,18 @@ func (s *sparkLog) take(e *sparkEvent) *fault {
 		}
 	case "SparkListenerResourceProfileAdded":
 		s.profiles = s.profiles || e.ProfileID != 0
+	case "SparkListenerExecutorAdded":
+		if e.Executor != driver && len(s.registered) < MaxExecutors {
+			s.registered[e.Executor] = true
+			s.most = max(s.most, len(s.registered))
+		}
+	case "SparkListenerExecutorRemoved":
+		delete(s.registered, e.Executor)
 	case "SparkListenerBlockManagerAdded":
 		if e.MaxMemory < 0 || e.MaxMemory > MaxBytes {
 			return faultf("Maximum Memory", "%d; wanted 0 to %d", e.MaxMemory, int64(MaxBytes))
 		}
-		if e.BlockManager.Executor == "driver" {
+		if e.BlockManager.Executor == driver {
 			return nil
 		}
 		if s.storage == 0 {
@@ -100,7 +114,11 @@ func (s *sparkLog) take(e *sparkEvent) *fault {
 		if e.Stage == nil {
 			return faultf("Stage Info", "is missing")
 		}
-		return s.submitted(e.Stage)
+		bad := s.submitted(e.Stage)
+		if st := s.byID[e.Stage.ID]; st != nil {
+			st.ended = max(st.ended, e.Stage.Completed)
+		}
+		return bad
 	case "SparkListenerTaskEnd":
 		return s.taskEnd(e)
 	}
@@ -166,8 +184,8 @@ func (s *sparkLog) submitted(info *sparkStageInfo) *fault {
 	}
 	s.tasks += info.Tasks
 	st := &sparkStage{
-		Stage:   Stage{ID: info.ID, Tasks: s.im.take(int(info.Tasks))},
-		parents: info.Parents, order: len(s.stages), partitions: map[int64]int64{}, done: make([]bool, info.Tasks),
+		Stage:     Stage{ID: info.ID, Tasks: s.im.take(int(info.Tasks))},
+		submitted: info.Submitted, parents: info.Parents, order: len(s.stages), partitions: map[int64]int64{}, done: make([]bool, info.Tasks),
 		taken: make([]bool, info.Tasks), starts: make([]heddle.Time, info.Tasks),
 	}
 	for _, rdd := range info.RDDs {
@@ -263,8 +281,8 @@ func (st *sparkStage) index(e *sparkEvent) (i int64, ok bool) {
 	return i, true
 }
 
-// dag returns the stages with their parents among them. A stage waits for the last stages of the jobs that the driver
-// had waited for, unless a parent from its own job does.
+// dag returns the stages with their parents among them and the driver's pauses. A stage waits for the last stages of the
+// jobs that the driver had waited for, unless a parent from its own job does.
 func (s *sparkLog) dag() []Stage {
 	out := make([]Stage, len(s.stages))
 	for i, st := range s.stages {
@@ -283,8 +301,27 @@ func (s *sparkLog) dag() []Stage {
 				out[i].Parents = s.addParent(out[i].Parents, s.jobs[before].result, i)
 			}
 		}
+		out[i].Pause = s.pause(st, out[i].Parents)
 	}
 	return out
+}
+
+// pause returns how long after the last of its parents had ended a stage was submitted; without parents, how long after
+// the first stage of all. The driver was busy or idle meanwhile: it does not wait for executors. The pause is 0 if it is
+// not logged when a parent ended.
+func (s *sparkLog) pause(st *sparkStage, parents []int) heddle.Span {
+	if len(parents) == 0 {
+		return recorded(s.stages[0].submitted, st.submitted)
+	}
+	last := int64(0)
+	for _, p := range parents {
+		ended := s.byID[p].ended
+		if ended == 0 {
+			return 0
+		}
+		last = max(last, ended)
+	}
+	return recorded(last, st.submitted)
 }
 
 // addParent appends a stage that ran, if it is not yet in parents and was submitted before the n-th.

@@ -160,10 +160,11 @@ type Dynamic struct {
 	Tracks            bool        // nodes have no shuffle service: executors that hold shuffle files stay
 }
 
-// A Stage is a set of similar tasks that start when all parents are done.
+// A Stage is a set of similar tasks that start when all parents are done and the driver has paused.
 type Stage struct {
 	ID      int
-	Parents []int // IDs of stages of this job
+	Parents []int       // IDs of stages of this job
+	Pause   heddle.Span // what the driver waits once all parents are done; without parents, from when it starts stages
 	Tasks   []Task
 	Cached  bool // reads what an earlier stage left in the executors' memory; recomputed if evicted
 	Caches  bool // leaves its output in the executors' memory; if Writes is set, what it reads

@@ -412,6 +412,7 @@ func TestSparkRandom(t *testing.T) {
 			st := workload.Stage{
 				ID: i, Tasks: make([]workload.Task, n), Input: rapid.Bool().Draw(t, "input"),
 				Caches: rapid.Bool().Draw(t, "caches"), Cached: rapid.Bool().Draw(t, "cached"),
+				Pause: heddle.Span(rapid.IntRange(0, 10).Draw(t, "pause")) * heddle.Second,
 			}
 			for p := range i {
 				if rapid.IntRange(0, 2).Draw(t, "parent") == 0 {

@@ -70,8 +70,9 @@ type spark struct {
 	stages     []stage
 	active     []int32 // submitted stages with tasks to launch, in order
 	stagesLeft int
-	tasksLeft  int // tasks launched or to launch, of submitted stages
-	pending    int // of those, the ones to launch
+	resume     heddle.Time // when the first pause before a stage ends; 0 = there is none
+	tasksLeft  int         // tasks launched or to launch, of submitted stages
+	pending    int         // of those, the ones to launch
 	offered    []*executor
 	dynamic    *dynamic
 	wishes     placement // of the current stages, for the next change of the target
@@ -81,9 +82,9 @@ type spark struct {
 // NewSpark returns a master that behaves like Spark 3.5's ApplicationMaster on YARN with its driver. It asks for
 // executors at priority 0, with calls 0.2, 0.4, 0.8 … 3 s apart while requests are pending and every 3 s otherwise.
 // Registered executors run one task per core. Tasks start when 0.8 of the executors have registered, or after 30 s.
-// Stages run when their parents are done, and place their tasks by locality with waits of 3 s. Failed executors are
-// replaced; dynamic allocation adds and removes executors. When the last stage is done, the master makes one more call
-// and unregisters. With the driver outside the cluster, the only difference is when the 30 s begin.
+// Stages run when their parents are done and the driver has paused, and place their tasks by locality with waits of 3 s.
+// Failed executors are replaced; dynamic allocation adds and removes executors. When the last stage is done, the master
+// makes one more call and unregisters. With the driver outside the cluster, the only difference is when the 30 s begin.
 //
 // Executors hold shuffle output themselves without dynamic allocation, or with it if nodes have no shuffle service and
 // executors stay instead. Losing such an executor makes the tasks whose output it held run again as long as a stage
@@ -273,9 +274,10 @@ func (m *spark) Alarm(now heddle.Time, out *Actions) {
 }
 
 // settle does what follows from the outcome of a call, at its end: it starts the stages once there are enough
-// executors, adjusts the number of executors, and requests the next alarm.
+// executors and after the driver's pauses, adjusts the number of executors, and requests the next alarm.
 func (m *spark) settle(now heddle.Time, out *Actions) {
-	if !m.ready && now >= m.registered && (now >= m.deadline || len(m.alive) >= m.expected) {
+	starts := !m.ready && now >= m.registered && (now >= m.deadline || len(m.alive) >= m.expected)
+	if starts || m.resume != 0 && now >= m.resume {
 		m.ready = true
 		m.submitStages(now)
 		m.offerAll(now, out)
@@ -296,6 +298,7 @@ func (m *spark) settle(now heddle.Time, out *Actions) {
 		m.arm(m.deadline, out)
 		return
 	}
+	m.arm(m.resume, out)
 	if m.free > 0 && m.pending > 0 {
 		// Spark offers everything again once a second. By then, only a longer wait for locality can have changed
 		// anything.

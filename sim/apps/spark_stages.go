@@ -8,7 +8,7 @@ import (
 	"heddle/workload"
 )
 
-// A stage is a set of tasks that run when the stages it depends on are done.
+// A stage is a set of tasks that run when the stages it depends on are done and the driver has paused.
 type stage struct {
 	def       *workload.Stage
 	index     int32
@@ -16,7 +16,8 @@ type stage struct {
 	children  []int32
 	tasks     []sparkTask
 	done      int
-	pending   int // tasks to launch
+	pending   int         // tasks to launch
+	due       heddle.Time // when the driver's pause before it ends; 0 = it has not begun
 	submitted bool
 	cachedBy  int32 // index of the stage whose cached output it reads; none if there is none
 	locality
@@ -68,11 +69,21 @@ func (m *spark) complete(stages []int32) bool {
 	return true
 }
 
-// submitStages submits the stages whose parents are done.
+// submitStages submits the stages whose parents are done, unless the driver pauses before them.
 func (m *spark) submitStages(now heddle.Time) {
+	m.resume = 0
 	for k := range m.stages {
 		s := &m.stages[k]
 		if s.submitted || !m.complete(s.parents) {
+			continue
+		}
+		if s.due == 0 {
+			s.due = now.Plus(s.def.Pause)
+		}
+		if s.due > now {
+			if m.resume == 0 || s.due < m.resume {
+				m.resume = s.due
+			}
 			continue
 		}
 		s.submitted = true

@@ -68,6 +68,29 @@ func TestSparkStages(t *testing.T) {
 	s.beatAt(220, Response{}, "finished")
 }
 
+// The driver submits a stage when its pause is over, which begins when its parents are done, or with the first stages.
+func TestSparkPause(t *testing.T) {
+	j := sparkJob(1, 1, 1, 1)
+	j.Spark.Stages[1].Pause, j.Spark.Stages[2].Pause, j.Spark.Stages[2].Parents = 60*heddle.Second, 90*heddle.Second, nil
+	s := start(t, NewSpark(j, Config{}), 0)
+	s.beat(Response{}, "-")
+	s.beatAt(220, Response{Granted: ex(0, 1, 1)}, "launch:1")
+	s.up(1, "executor0.0@1")
+	s.done(1, true, "")
+	s.alarmAt(30000, "")
+	for _, c := range []struct {
+		at    int64
+		stage int32
+	}{{60220, 1}, {90220, 2}} {
+		s.alarmAt(c.at, "executor0.0@1")
+		if w := s.out.Work[0]; w.Stage != c.stage {
+			t.Errorf("stage %d, want %d", w.Stage, c.stage)
+		}
+		s.done(1, true, "")
+	}
+	s.beatAt(90220, Response{}, "finished")
+}
+
 // Outside the cluster, the driver's 30 s begin before the master starts.
 func TestSparkClient(t *testing.T) {
 	j := sparkJob(3, 1)
