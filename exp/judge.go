@@ -3,6 +3,7 @@ package exp
 import (
 	"slices"
 
+	"heddle/internal/median"
 	"heddle/sim"
 )
 
@@ -90,7 +91,7 @@ func (o *Outcome) undecided() bool {
 func (e *Experiment) mutated(m *Mutation, parts []part, o *Options) Mutated {
 	out := Mutated{Mutation: m}
 	var all []Runs
-	for _, seed := range o.Seeds[:min(seedsForInterval, len(o.Seeds))] {
+	for _, seed := range o.Seeds[:min(median.Least, len(o.Seeds))] {
 		all = append(all, runs(parts, seed, -1, e.Arms, m.Arms))
 	}
 	for i := range e.Metrics {

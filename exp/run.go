@@ -6,6 +6,7 @@ import (
 
 	"heddle"
 	"heddle/conf"
+	"heddle/internal/median"
 	"heddle/policies"
 	"heddle/policy"
 	"heddle/scenario"
@@ -115,7 +116,7 @@ func Run(list []*Experiment, o Options, each func(*Outcome) error) error {
 		}
 		x := e.judge(parts, seeds, &o)
 		for x.undecided() && len(seeds) < o.MostSeeds {
-			more := Seeds(seeds[len(seeds)-1]+1, min(seedsForInterval, o.MostSeeds-len(seeds)))
+			more := Seeds(seeds[len(seeds)-1]+1, min(median.Least, o.MostSeeds-len(seeds)))
 			add := e.plain(more, &o)
 			total += len(add)
 			if err := run(add); err != nil {
@@ -180,7 +181,7 @@ func (e *Experiment) parts(o *Options) []part {
 	}
 	for m := range e.Mutations {
 		if o.Mutations {
-			list(e.Mutations[m].Arms, seedsForInterval)
+			list(e.Mutations[m].Arms, median.Least)
 		}
 	}
 	for s := range e.Sweeps {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"heddle/internal/median"
 	"heddle/sim"
 )
 
@@ -156,7 +157,7 @@ func TestStands(t *testing.T) {
 // A figure that the null arm reaches or has most of, or that no schedule can reach, does not count.
 func TestNullAndBoundComeFirst(t *testing.T) {
 	figure := func(x float64) []Runs {
-		all := make([]Runs, seedsForInterval)
+		all := make([]Runs, median.Least)
 		for i := range all {
 			all[i].Seed = uint64(x)
 		}
@@ -197,7 +198,7 @@ func TestNullAndBoundComeFirst(t *testing.T) {
 // Of two null arms, the one that reaches the figure is shown, whatever their order.
 func TestEitherNullArm(t *testing.T) {
 	of := func(r Runs) float64 { return float64(r.Seed) }
-	all, off, chance := slices.Repeat([]Runs{{Seed: 40}}, seedsForInterval), []Runs{{Seed: 0}}, []Runs{{Seed: 35}}
+	all, off, chance := slices.Repeat([]Runs{{Seed: 40}}, median.Least), []Runs{{Seed: 0}}, []Runs{{Seed: 35}}
 	m := Metric{Published: 40, Of: of}
 	for _, nulls := range [][][]Runs{{off, chance}, {chance, off}, {chance, nil}} {
 		if x := m.judge(all, nulls...); x.Verdict != NullReaches || x.Null.Median != 35 {
@@ -214,7 +215,7 @@ func TestEitherNullArm(t *testing.T) {
 func TestLookingAgain(t *testing.T) {
 	decided, undecided := 0.0, []float64{1} // probabilities; the latter by how many values lie below the median
 	for _, want := range []float64{3.1, 5.9, 7.3, 8.1, 10.1} {
-		for range seedsForInterval {
+		for range median.Least {
 			next := make([]float64, len(undecided)+1)
 			for below, p := range undecided {
 				next[below] += p / 2
@@ -224,7 +225,7 @@ func TestLookingAgain(t *testing.T) {
 		}
 		n := len(undecided) - 1
 		for below := range undecided {
-			if k := rank(n); below < k || below > n-k {
+			if k := median.Rank(n); below < k || below > n-k {
 				decided += undecided[below]
 				undecided[below] = 0
 			}
@@ -235,13 +236,8 @@ func TestLookingAgain(t *testing.T) {
 	}
 }
 
-// The interval of a median follows the binomial distribution.
+// The interval of a median is that of package median.
 func TestIntervalOfTheMedian(t *testing.T) {
-	for n, k := range map[int]int{5: 0, 6: 1, 8: 1, 9: 2, 12: 3, 18: 5, 20: 6, 24: 7, 30: 10} { // as in tables of the sign test
-		if got := rank(n); got != k {
-			t.Errorf("%d values: the %dth from either end, want the %dth", n, got, k)
-		}
-	}
 	s := SpreadOf([]float64{3, 1, 2, 6, 5, 4, 9, 7, 8})
 	if s.From != 2 || s.To != 8 || s.Median != 5 || s.Low != 1 || s.High != 9 {
 		t.Errorf("%+v", s)

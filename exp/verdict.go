@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"heddle/internal/median"
 )
 
 // Verdict says how a figure compares with the published one.
@@ -85,8 +87,8 @@ func (m *Metric) judge(all []Runs, nulls ...[]Runs) Judged {
 		case m.Kind == Shape:
 		case n > 0:
 			v.Why = fmt.Sprintf("in %d of %d runs a job did not succeed, or there was nothing to measure", n, len(v.Ours.Values))
-		case len(v.Ours.Values) < seedsForInterval:
-			v.Why = fmt.Sprintf("too few seeds to decide; it takes %d", seedsForInterval)
+		case len(v.Ours.Values) < median.Least:
+			v.Why = fmt.Sprintf("too few seeds to decide; it takes %d", median.Least)
 		}
 	}
 	return v

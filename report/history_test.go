@@ -126,6 +126,40 @@ func summary(name string, completed float64, figures map[Metric]float64) Summary
 	return s
 }
 
+// A difference that the seeds do not agree on is neither worse nor better, if there are enough of them.
+func TestAgainstChance(t *testing.T) {
+	profile := func(name string, wait float64, jct ...float64) Summary {
+		var runs []Figures
+		bySeed := map[uint64]Figures{}
+		for seed, x := range jct {
+			f := summary(name, 9, map[Metric]float64{JCTMean: x, WaitMean: wait}).Mean
+			runs, bySeed[uint64(seed)] = append(runs, f), f
+		}
+		s := summarise(runs)
+		s.Profile, s.bySeed = name, bySeed
+		return s
+	}
+	const waits, rare = "waiting mean 9.0 s against 10.0 s (−10 %)", "JCT mean 1 m 57 s against 1 m 40 s (+17 %)"
+	for _, c := range []struct {
+		jct                          []float64
+		worse, better, chance, after string
+	}{
+		{[]float64{99, 99, 99, 99, 189}, rare, waits, "", "it takes 6 seeds to rule out chance"},
+		{[]float64{99, 99, 99, 99, 99, 207}, "", waits, rare, "what may be chance comes last"},
+		{[]float64{101, 101, 101, 101, 101, 197}, rare, waits, "", "rows within 2 % left out"},
+	} {
+		fair := slices.Repeat([]float64{100}, len(c.jct))
+		v, _ := against([]Summary{profile("fair", 10, fair...), profile("heddle", 9, c.jct...)})
+		got := [3]string{strings.Join(v.worse, "; "), strings.Join(v.better, "; "), strings.Join(v.chance, "; ")}
+		if got != [3]string{c.worse, c.better, c.chance} || !strings.HasSuffix(v.rule(), c.after) {
+			t.Errorf("%v: worse, better and chance %q; %s", c.jct, got, v.rule())
+		}
+		if topics := v.topics(80); (len(topics) == 3) != (c.chance != "") || c.chance != "" && topics[0].lines[0] != "nothing beyond chance" {
+			t.Errorf("%v: %v", c.jct, topics)
+		}
+	}
+}
+
 func TestAgainst(t *testing.T) {
 	sums := []Summary{
 		summary("capacity", 9, map[Metric]float64{JCTMean: 320, JCTOverBound: 32, JCTP50: 100, WaitP99: 317, StarvationP50: 0, LocalMaps: 0.9, Makespan: 100, MemoryUtilisation: 0.5}),

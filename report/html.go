@@ -45,6 +45,7 @@ type page struct {
 	Groups   [][]headline // rows of the result table
 	Legend   []string
 	Against  string      // the last profile compared with the others
+	Rule     string      // which rows that leaves out
 	Changes  []pageTopic // what is worse under it, and what is better
 	Jobs     []panel     // distributions, then job against job
 	OverTime [][]panel   // by profile, like the next two
@@ -106,7 +107,7 @@ func (c *Comparison) page() *page {
 		Groups: headlines(sums), Topics: c.pageTopics(),
 	}
 	if v, ok := against(sums); ok {
-		p.Against = v.title
+		p.Against, p.Rule = v.title, v.rule()
 		for _, t := range v.topics(math.MaxInt) {
 			p.Changes = append(p.Changes, pageTopic{t.label, t.lines})
 		}

@@ -156,6 +156,7 @@ type Summary struct {
 	Runs            int
 	Mean, Low, High Figures
 	Won             int // seeds under which no rival that completed as many jobs had a lower mean completion time
+	bySeed          map[uint64]Figures
 }
 
 // Summaries computes the summary of every profile, in order.
@@ -163,11 +164,13 @@ func (c *Comparison) Summaries() []Summary {
 	out := make([]Summary, len(c.Profiles))
 	runs := make([][]Figures, len(c.Profiles))
 	for p := range c.Profiles {
+		bySeed := map[uint64]Figures{}
 		for _, r := range c.Profiles[p].Runs {
-			runs[p] = append(runs[p], Measure(r))
+			f := Measure(r)
+			runs[p], bySeed[r.Seed] = append(runs[p], f), f
 		}
 		out[p] = summarise(runs[p])
-		out[p].Profile = c.Profiles[p].Name
+		out[p].Profile, out[p].bySeed = c.Profiles[p].Name, bySeed
 	}
 	for _, seed := range c.Seeds() {
 		for _, p := range c.winners(seed, runs) {

@@ -53,7 +53,7 @@ func Table(w io.Writer, c *Comparison, o TableOptions) error {
 	}
 	legend(&b, c, sums, o.Width, ink)
 	if v, ok := against(sums); ok {
-		for _, line := range wrap(v.title+", rows within 2 % left out:", o.Width-1) {
+		for _, line := range wrap(v.title+", "+v.rule()+":", o.Width-1) {
 			b.WriteString(" " + line + "\n")
 		}
 		paragraphs(&b, v.topics(o.Width-labelled), o.Width, ink)

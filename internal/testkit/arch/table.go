@@ -11,6 +11,7 @@ var Table = []Row{
 	{"internal/near", nil},   // names that were probably meant
 	{"internal/slab", nil},   // tables by number
 	{"internal/histogram", nil},
+	{"internal/median", nil},
 	{"internal/budget", nil},
 	{"cluster", []string{"."}},
 	{"policy", []string{".", "cluster"}},
@@ -26,8 +27,8 @@ var Table = []Row{
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
 	{"sim", []string{".", "cluster", "policy", "sched", "workload", "rm", "yarn/ids", "internal/slab", "sim/apps", "sim/world", "sim/bound"}},
-	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near"}},
-	{"report", []string{".", "sim", "workload", "internal/plain"}},
+	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near", "internal/median"}},
+	{"report", []string{".", "sim", "workload", "internal/plain", "internal/median"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
 	{"exp/exptest", []string{".", "exp", "policies", "scenario", "sim", "workload"}},
 	{"exp/ikayak", []string{".", "conf", "exp", "policies", "policy", "scenario", "sim", "sim/world", "workload"}},
