@@ -442,6 +442,35 @@ func TestScaleToMemory(t *testing.T) {
 	}
 }
 
+// In the full world, what tasks compute counts in their place: processors are a limit there whatever schedulers count.
+func TestScaleToMemoryInFull(t *testing.T) {
+	factor := func(size heddle.Resource, memoryOnly bool) float64 {
+		w := queued("", "a", "", "a", "", "a")
+		for i := range w.Jobs {
+			w.Jobs[i].Submit = heddle.Time(i) * heddle.Time(100*heddle.Second)
+			w.Jobs[i].Maps = []workload.Task{{CPU: 10 * heddle.Second, Size: size}}
+		}
+		p := Plan{
+			Workload: w, Conf: conf.Default(), Seeds: []uint64{1}, Nodes: Cluster(1, 1, heddle.Of(10240, 10000)), Effects: world.AllEffects(),
+			Profiles: []*policies.Profile{load(t, "capacity")},
+		}
+		p.Conf.Capacity.MemoryOnly = memoryOnly
+		f, err := p.ScaleTo(0.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	// A map computes on a tenth of the processors. Its container has two fifths of them and a tenth of the memory.
+	if all, memory := factor(heddle.Of(1024, 4000), false), factor(heddle.Of(1024, 4000), true); math.Abs(all/memory-4) > 0.001 {
+		t.Errorf("factors %v and %v: want the first four times the second", all, memory)
+	}
+	// With a fortieth of the memory, what it computes is the most.
+	if large, small := factor(heddle.Of(1024, 4000), true), factor(heddle.Of(256, 4000), true); math.Abs(large/small-1) > 0.001 {
+		t.Errorf("factors %v and %v: want them alike", large, small)
+	}
+}
+
 func TestClusters(t *testing.T) {
 	ns := Cluster(7, 3, heddle.Of(1024, 1000))
 	racks := map[heddle.RackID]int{}

@@ -48,8 +48,8 @@ const diskDim = heddle.Extra2
 
 // Offered returns what the jobs' tasks would take of an idle cluster, to compute its load, and what the cluster has.
 // Each task takes its container for the shortest time it can and, in the full world, time of the disks. Masters, and
-// executors between tasks, are left out. countCPU is that of [Bounds]: in the given world, where only schedulers limit
-// how many containers a node runs, processors that they do not count are left out too.
+// executors between tasks, are left out. countCPU says whether the schedulers compared count processors. If not,
+// containers take none: in the full world, tasks take what they compute.
 func Offered(o Options, countCPU bool) ([]bound.Job, heddle.Resource) {
 	var total heddle.Resource
 	for _, n := range o.Nodes {
@@ -59,6 +59,9 @@ func Offered(o Options, countCPU bool) ([]bound.Job, heddle.Resource) {
 	if !o.Given {
 		w = newWorld(&o, nil)
 		total[diskDim] = int64(w.DiskBps() / 1e6)
+		if !countCPU {
+			total[heddle.CPU] = int64(1000 * w.Capacity())
+		}
 	}
 	jobs := make([]bound.Job, len(o.Workload.Jobs))
 	for i := range jobs {
@@ -66,14 +69,17 @@ func Offered(o Options, countCPU bool) ([]bound.Job, heddle.Resource) {
 		if o.Given {
 			jobs[i] = givenNeed(j, o.LoadSim, countCPU)
 		} else {
-			jobs[i] = held(w, j)
+			jobs[i] = held(w, j, countCPU)
+			if !countCPU && !o.Effects.Contention { // then a node does any amount of work at once
+				jobs[i].Work[heddle.CPU] = 0
+			}
 		}
 	}
 	return jobs, total
 }
 
-// held returns what a job's tasks hold in the full world.
-func held(w *world.World, j *workload.Job) bound.Job {
+// held returns what a job's tasks hold in the full world; without countCPU, what they compute in place of processors.
+func held(w *world.World, j *workload.Job, countCPU bool) bound.Job {
 	n := bound.Job{Arrival: j.Submit}
 	id := w.AddJob(j)
 	add := func(t *workload.Task, size heddle.Resource, span heddle.Span) {
@@ -103,6 +109,9 @@ func held(w *world.World, j *workload.Job) bound.Job {
 		}
 	}
 	n.Work[diskDim] = w.DiskBytes(id) / 1e6
+	if !countCPU {
+		n.Work[heddle.CPU] = computed(w, id, j)
+	}
 	w.EndJob(id)
 	return n
 }
@@ -189,32 +198,46 @@ func chain(s *workload.SparkJob, task func(stage, i int) heddle.Span) heddle.Spa
 func fullNeed(w *world.World, j *workload.Job) bound.Job {
 	n := bound.Job{Arrival: j.Submit}
 	id := w.AddJob(j)
-	work := 0.0
 	var maps, reduces heddle.Span
 	for i := range j.Maps {
 		maps = max(maps, w.ShortestMap(id, int32(i)))
-		work += w.WorkMap(id, int32(i))
 	}
 	for i := range j.Reduces {
 		reduces = max(reduces, w.ShortestReduce(id, int32(i)))
-		work += w.WorkReduce(id, int32(i))
 	}
 	n.CriticalPath = maps + reduces
 	for i := range j.Other {
 		n.CriticalPath = max(n.CriticalPath, w.ShortestPlain(id, int32(i)))
-		work += w.WorkPlain(id, int32(i))
 	}
 	if s := j.Spark; s != nil {
 		n.CriticalPath = chain(s, func(stage, i int) heddle.Span { return w.ShortestSparkTask(id, int32(stage), int32(i)) })
+	}
+	n.Work[heddle.CPU] = computed(w, id, j)
+	w.EndJob(id)
+	return n
+}
+
+// computed returns the least processor time of a job's tasks in the full world, in seconds of a thousandth of the fastest
+// core.
+func computed(w *world.World, id world.JobID, j *workload.Job) float64 {
+	work := 0.0
+	for i := range j.Maps {
+		work += w.WorkMap(id, int32(i))
+	}
+	for i := range j.Reduces {
+		work += w.WorkReduce(id, int32(i))
+	}
+	for i := range j.Other {
+		work += w.WorkPlain(id, int32(i))
+	}
+	if s := j.Spark; s != nil {
 		for i := range s.Stages {
 			for k := range s.Stages[i].Tasks {
 				work += w.WorkSparkTask(id, int32(i), int32(k))
 			}
 		}
 	}
-	n.Work[heddle.CPU] = 1000 * work
-	w.EndJob(id)
-	return n
+	return 1000 * work
 }
 
 // attach writes the bounds into a result.
