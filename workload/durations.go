@@ -54,8 +54,9 @@ func (w *Workload) Unstated() (jobs, failed int, stated bool) {
 }
 
 // FillDurations gives tasks that state no duration the median of their kind in their job, else in all jobs, else of all
-// tasks. Jobs that change are copied. It does nothing if no task states a duration.
-func (w *Workload) FillDurations() {
+// tasks, and returns what it filled in, which is also in w.Filled. Jobs that change are copied. It does nothing if no
+// task states a duration.
+func (w *Workload) FillDurations() Fill {
 	var kinds [taskKinds][]heddle.Span
 	var all []heddle.Span
 	for i := range w.Jobs {
@@ -65,7 +66,7 @@ func (w *Workload) FillDurations() {
 		})
 	}
 	if len(all) == 0 {
-		return
+		return Fill{}
 	}
 	var medians [taskKinds]heddle.Span
 	for k := range kinds {
@@ -114,6 +115,7 @@ func (w *Workload) FillDurations() {
 		w.Filled = slices.DeleteFunc(slices.Clone(w.Filled), func(f Fill) bool { return f.Field == "duration" && f.Rule == notStated })
 		w.Filled = append(w.Filled, fill)
 	}
+	return fill
 }
 
 func unstated(t Task) bool { return t.Duration <= 0 }

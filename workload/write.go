@@ -58,6 +58,7 @@ func Lost(format string, wl *Workload) []string {
 		lose("job names", j.Name != "")
 		lose("job priorities", j.Priority != 0)
 		lose("programs", j.Program != "")
+		lose("which jobs failed or were killed", j.Failed)
 		for k, tasks := range [...][]Task{j.Maps, j.Reduces, j.Other} {
 			for t := range tasks {
 				tasks[t].lose(format, k, lose)
@@ -69,6 +70,7 @@ func Lost(format string, wl *Workload) []string {
 		case "swim":
 			lose("users", j.User != "")
 			lose("queues", j.Queue != "")
+			lose("when jobs ended", j.Recorded > 0)
 			lose("sizes of masters", !j.Master.IsZero())
 			lose("slow start", j.SlowStart >= 0)
 			lose("numbers of maps and reduces (read back, they follow from the bytes)", true)
@@ -120,6 +122,7 @@ type (
 	slsOut struct {
 		Type   string    `json:"am.type"`
 		Start  int64     `json:"job.start.ms"`
+		End    int64     `json:"job.end.ms,omitempty"`
 		Queue  string    `json:"job.queue.name,omitempty"`
 		ID     string    `json:"job.id"`
 		User   string    `json:"job.user,omitempty"`
@@ -143,6 +146,9 @@ func writeSLS(b *bufio.Writer, wl *Workload, n int) error {
 	out := slsOut{
 		Type: "mapreduce", Start: int64(j.Submit) / int64(heddle.Millisecond), Queue: j.Queue, ID: j.ID, User: j.User,
 		Memory: j.Master[heddle.Memory], Vcores: vcores(j.Master),
+	}
+	if j.Recorded > 0 {
+		out.End = out.Start + int64(j.Recorded/heddle.Millisecond)
 	}
 	if j.Framework != heddle.MapReduce {
 		out.Type = "stream"

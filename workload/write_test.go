@@ -24,7 +24,7 @@ func written(t *testing.T, format string, w *Workload) string {
 func shape(w *Workload) string {
 	var b strings.Builder
 	for _, j := range w.Jobs {
-		fmt.Fprintln(&b, j.ID, j.Queue, j.User, j.Submit, j.Framework, j.Master)
+		fmt.Fprintln(&b, j.ID, j.Queue, j.User, j.Submit, j.Recorded, j.Framework, j.Master)
 		for _, tasks := range [][]Task{j.Maps, j.Reduces, j.Other} {
 			for _, t := range tasks {
 				host := Host{}
@@ -83,8 +83,11 @@ func TestSWIMRoundTrip(t *testing.T) {
 			t.Errorf("%+v: lost are %s", r, lost)
 		}
 	}
-	if lost := strings.Join(Lost("swim", mustRead(t, "testdata/sls.json", Options{})), "; "); !strings.Contains(lost, "durations") || !strings.Contains(lost, "hosts") {
-		t.Errorf("lost: %s", lost)
+	lost := strings.Join(Lost("swim", mustRead(t, "testdata/sls.json", Options{})), "; ")
+	for _, want := range []string{"durations", "hosts", "when jobs ended"} {
+		if !strings.Contains(lost, want) {
+			t.Errorf("lost: %s; want %s in it", lost, want)
+		}
 	}
 }
 

@@ -110,13 +110,13 @@ func (in *input) world(flag string) choiceOfWorld {
 	}
 }
 
-// fillDurations gives tasks in a trace without a duration that of similar tasks, for the given world. What a scenario
-// lists must state its own.
-func (in *input) fillDurations() {
+// fillDurations gives tasks in a trace without a duration that of similar tasks, for the given world, and returns what
+// it filled in for the first seed. What a scenario lists must state its own.
+func (in *input) fillDurations() workload.Fill {
 	if in.scenario != nil && !in.scenario.Replays() {
-		return
+		return workload.Fill{}
 	}
-	in.workload.FillDurations()
+	filled := in.workload.FillDurations()
 	if drawn := in.build; drawn != nil {
 		in.build = func(seed uint64) (*workload.Workload, error) {
 			w, err := drawn(seed)
@@ -126,6 +126,7 @@ func (in *input) fillDurations() {
 			return w, err
 		}
 	}
+	return filled
 }
 
 // seeds returns the seeds from first on, as many as the flag says, or else the scenario, or else otherwise.

@@ -81,6 +81,10 @@ at all is an error, and then nothing is written.`,
 }
 
 func (a *app) convert(in *input, to, path string) error {
+	var filled workload.Fill
+	if to == "sls" { // which has no task without a duration
+		filled = in.fillDurations()
+	}
 	write := func(w io.Writer) error { return workload.Write(w, to, in.workload) }
 	if err := write(io.Discard); err != nil {
 		return fmt.Errorf("%s: %w", in.path, err)
@@ -100,6 +104,9 @@ func (a *app) convert(in *input, to, path string) error {
 	}
 	if n := len(in.workload.Skipped); n > 0 {
 		a.note("%d of %d records skipped, the first: %s", n, in.workload.Lines, in.workload.Skipped[0])
+	}
+	if filled.Jobs > 0 {
+		a.note("filled in for %s: %s", to, filled)
 	}
 	for _, what := range workload.Lost(to, in.workload) {
 		a.note("%s does not hold %s", to, what)
