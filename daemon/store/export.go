@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -87,7 +89,21 @@ func Backup(path, to string) (*Report, error) {
 	return &w.Report, nil
 }
 
+// backup gives a copy its name once it is whole and marked. Until then nobody can take it for a finished one.
 func backup(path, to string) (*wreck, error) {
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return nil, cmp.Or[error](err, &fs.PathError{Op: "create", Path: to, Err: syscall.EEXIST})
+	}
+	part := fmt.Sprintf("%s.part-%d", to, os.Getpid())
+	w, err := copyStore(path, part)
+	if err != nil {
+		return nil, err
+	}
+	return w, errors.Join(os.Rename(part, to), syncFolder(filepath.Dir(to)))
+}
+
+// copyStore makes a marked copy of a store. If it fails, there is none.
+func copyStore(path, to string) (*wreck, error) {
 	there, err := ask(path, to, askPatience)
 	if err != nil {
 		return nil, err

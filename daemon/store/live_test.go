@@ -193,6 +193,40 @@ func TestCopyThatStops(t *testing.T) {
 	must(t, errors.Join(c.Close(), ln.Close()))
 }
 
+// A copy that is not finished does not have the name of one that is: if the command is killed, nobody goes back to half
+// of a store, or to one without the mark of a copy.
+func TestUnfinishedCopy(t *testing.T) {
+	path, dir := filepath.Join(t.TempDir(), "rm.db"), t.TempDir()
+	ln, err := net.Listen("unix", socketOf(path))
+	must(t, err)
+	asked := make(chan error)
+	go func() {
+		_, err := Backup(path, filepath.Join(dir, "copy"))
+		asked <- err
+	}()
+	c, err := ln.Accept()
+	must(t, err)
+	_, err = c.Write([]byte("3\nab"))
+	must(t, err)
+	var list []os.DirEntry
+	for end := time.Now().Add(10 * time.Second); len(list) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		list, err = os.ReadDir(dir)
+		must(t, err)
+	}
+	if len(list) != 1 || !strings.HasPrefix(list[0].Name(), "copy.part-") {
+		t.Errorf("while the copy comes there are %v", list)
+	}
+	must(t, errors.Join(c.Close(), ln.Close()))
+	if err := <-asked; err == nil {
+		t.Error("half of a copy is no error")
+	}
+	list, err = os.ReadDir(dir)
+	must(t, err)
+	if len(list) > 0 {
+		t.Errorf("left are %v", list)
+	}
+}
+
 // The end of the store ends the wait of callers whose turn has not come.
 func TestEndWhileCopiesWait(t *testing.T) {
 	s, path := given(t)
