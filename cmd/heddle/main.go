@@ -129,7 +129,7 @@ under the CapacityScheduler, the FairScheduler and others.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "report on stderr what is done and how long it takes")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on stderr: no progress, no notes")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on stderr: no progress, no notes; the logs of rm and node agent stay")
 	root.Flags().Bool("version", false, "print the version, like heddle version")
 	f.BoolVar(&a.noColor, "no-color", false, "no colours (like NO_COLOR in the environment)")
 	return root

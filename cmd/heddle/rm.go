@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,6 +21,7 @@ import (
 	"heddle/daemon"
 	"heddle/daemon/serve"
 	"heddle/daemon/setup"
+	"heddle/daemon/store"
 	"heddle/daemon/web"
 	"heddle/internal/plain"
 )
@@ -58,16 +62,16 @@ start finds them again. On SIGHUP it reloads queues, limits and profile.`,
 		RunE: func(*cobra.Command, []string) error { return a.manage(f) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.Profile, "profile", "", "scheduling profile `P`, built in or a file (default: the scheduler that is configured, else heddle)")
+	fs.StringVar(&f.Profile, "profile", "", "scheduling profile `P`, built in or a file (default: heddle.yaml's, else the scheduler that is configured, else heddle)")
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
 	fs.StringArrayVar(&f.Sets, "set", nil, "a change of the profile, `slot.kind=policy`; may be repeated")
-	fs.StringVar(&f.Data, "data", "", "keep state in `DIR` (default: heddle in $XDG_STATE_HOME)")
+	fs.StringVar(&f.Data, "data", "", "keep state in `DIR` (default: heddle.yaml's, else heddle in $XDG_STATE_HOME or in ~/.local/state)")
 	fs.StringVar(&f.ConfDir, "conf", "", "Hadoop configuration in `DIR`, with a heddle.yaml if there is one (default: $HADOOP_CONF_DIR)")
 	must(cmd.MarkFlagDirname("data"))
 	must(cmd.MarkFlagDirname("conf"))
 	fs.Var(&f.listen, "listen", "where to listen: a host for all ports, or "+oneOf(portNames)+" with =host:port or =:port; may be repeated")
-	choose(cmd, &f.level, "log-level", "", "least severe level that is logged to stderr (default info)")
-	choose(cmd, &f.format, "log-format", "", "log format (default text)")
+	choose(cmd, &f.level, "log-level", "", "least severe level that is logged to stderr (default: heddle.yaml's, else info)")
+	choose(cmd, &f.format, "log-format", "", "log format (default: heddle.yaml's, else text)")
 	return cmd
 }
 
@@ -85,10 +89,15 @@ func (a *app) manage(f *rmFlags) error {
 func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 	log := a.logger(f, d.Log)
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGHUP) // the others end a start at once, also one that hangs: nothing is lost
 	defer signal.Stop(signals)
 
 	first := untouched(d.DataDir)
+	if first {
+		if err := vacant(&d.Config); err != nil {
+			return cannotStart(err)
+		}
+	}
 	began := time.Now()
 	settings := make([]web.Property, len(d.Properties))
 	for i, p := range d.Properties {
@@ -98,8 +107,9 @@ func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 		Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, Facts: d.Facts, Settings: settings, DataDir: d.DataDir, Version: version(), Owner: (&remoteFlags{}).who(), Log: log,
 	})
 	if err != nil {
-		return failure{fmt.Errorf("the ResourceManager cannot start: %w", err)}
+		return cannotStart(err)
 	}
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	listening := log
 	if running.Agents.IsValid() {
 		listening = log.With("agents", running.Agents)
@@ -118,6 +128,30 @@ func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 		}
 	}
 	return manageUntil(running, signals, log)
+}
+
+// cannotStart returns the error of a ResourceManager that cannot start, and why.
+func cannotStart(why error) error {
+	if errors.Is(why, syscall.EADDRINUSE) {
+		why = fmt.Errorf("%w; end what listens there, or choose another port with --listen or in %s", why, setup.FileName)
+	}
+	return failure{fmt.Errorf("the ResourceManager cannot start: %w", why)}
+}
+
+// vacant returns an error if a port is taken. It is called before anything is stored: a start that fails must not count
+// as the first.
+func vacant(c *daemon.Config) error {
+	for i, at := range []netip.AddrPort{c.Client, c.Scheduler, c.Tracker, c.Admin, c.Web, c.Agents} {
+		if !at.IsValid() {
+			continue // node agents need no port
+		}
+		l, err := net.Listen("tcp", at.String())
+		if err != nil {
+			return fmt.Errorf("the %s port: %w", portNames[i], err)
+		}
+		defer func() { _ = l.Close() }() // all at the end: no two may be the same
+	}
+	return nil
 }
 
 // manageUntil waits for the signal that ends the daemon, or for the daemon to end by itself.
@@ -202,10 +236,10 @@ func (a *app) logger(f *rmFlags, configured setup.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.err, o))
 }
 
-// untouched reports whether nothing has been kept in a folder yet.
+// untouched reports whether nothing has been kept in a folder yet. Other files, such as lost+found, do not matter.
 func untouched(dir string) bool {
-	in, err := os.ReadDir(dir)
-	return errors.Is(err, os.ErrNotExist) || err == nil && len(in) == 0
+	_, err := os.Stat(filepath.Join(dir, store.FileName))
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // A listen is a flag for the addresses to listen on.

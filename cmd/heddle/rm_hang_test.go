@@ -78,6 +78,30 @@ func TestStopsWhileReading(t *testing.T) {
 	}
 }
 
+// A start that hangs, as on a disk that does, ends when it is told to.
+func TestStopsWhileStarting(t *testing.T) {
+	data := t.TempDir()
+	err := os.Chmod(data, 0o700)
+	if err == nil {
+		err = unix.Mkfifo(filepath.Join(data, "agents.pem"), 0o600) // a reader waits for a writer
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "rm", "--data", data, "--listen", freePorts, "--listen", "agents=0.0.0.0:0")
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(data, "rm.db.sock")); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the store is not opened:\n%s", p.log())
+		}
+	}
+	if p.end(syscall.SIGTERM); strings.Contains(p.log(), "listening") {
+		t.Errorf("it had started:\n%s", p.log())
+	}
+}
+
 // If the loop hangs, the process ends with exit code 1, and the log says where it hangs and why the process ends.
 func TestWatchdog(t *testing.T) {
 	dir, most := watched(t)

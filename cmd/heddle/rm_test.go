@@ -197,8 +197,15 @@ func TestRunsAndStops(t *testing.T) {
 		t.Errorf("a second one on the same state ended with %d: %s", code, out)
 	}
 	port := web[1][strings.LastIndexByte(web[1], ':'):]
-	if out, code := heddleSays(t, "rm", "--data", filepath.Join(dir, "other"), "--listen", freePorts, "--listen", "web="+port); code != exitFailed || !strings.Contains(out, port) {
+	other := filepath.Join(dir, "other")
+	if err := os.MkdirAll(filepath.Join(other, "lost+found"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := heddleSays(t, "rm", "--data", other, "--listen", freePorts, "--listen", "web="+port); code != exitFailed || !strings.Contains(out, port) || !strings.Contains(out, "choose another port with --listen") {
 		t.Errorf("one on a port that is taken ended with %d: %s", code, out)
+	}
+	if !untouched(other) {
+		t.Error("the next start after one that failed is not the first: it would not say what NodeManagers need")
 	}
 	if code := p.end(syscall.SIGTERM); code != exitDone || !strings.Contains(p.log(), "msg=stopped") {
 		t.Errorf("it ended with %d:\n%s", code, p.log())
