@@ -102,7 +102,7 @@ func (c *Client) leaves(ctx context.Context, names []string) ([]string, error) {
 	for _, name := range names {
 		q := rm.FindQueue(all, name)
 		if q == nil {
-			return nil, &Error{Status: http.StatusNotFound, Message: "Unknown queue: " + name, URL: c.URL()}
+			return nil, &Error{Status: http.StatusNotFound, Exception: "NotFoundException", Message: "Unknown queue: " + name, URL: c.URL()}
 		}
 		out = append(out, rm.Leaves(all, q)...)
 	}

@@ -123,7 +123,7 @@ func (c *Client) changesAt(ctx context.Context) (string, error) {
 func (c *Client) reached(listens string) (string, error) {
 	host, port, err := net.SplitHostPort(listens)
 	if err != nil {
-		return "", fmt.Errorf("%s gives %q as its address for clients; want host:port: %w", c.base, listens, err)
+		return "", fmt.Errorf("%s gives %q as its address for clients; want host:port: %w", c.URL(), listens, err)
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.IsUnspecified() {
 		host = c.base.Hostname()
@@ -143,7 +143,7 @@ func (c *Client) overRPC(ctx context.Context, at, method string, req, resp proto
 	case err == nil:
 		return nil
 	case !ok:
-		return fmt.Errorf("%s accepts changes only at its client port: %w", c.base, err)
+		return fmt.Errorf("%s accepts changes only at its client port: %w", c.URL(), err)
 	}
 	class := refusal.Class[strings.LastIndexByte(refusal.Class, '.')+1:]
 	status := http.StatusBadRequest

@@ -69,8 +69,8 @@ func New(o Options) (*Client, error) {
 	return &Client{base: base, user: o.User, http: &http.Client{Timeout: o.Timeout}}, nil
 }
 
-// URL returns the address of the ResourceManager.
-func (c *Client) URL() string { return c.base.String() }
+// URL returns the address of the ResourceManager, with xxxxx in place of a password.
+func (c *Client) URL() string { return c.base.Redacted() }
 
 // An Error is a refusal by the ResourceManager.
 type Error struct {
@@ -89,10 +89,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s)", text, e.URL)
 }
 
-// NotFound reports whether an error says that something does not exist.
+// NotFound reports whether a ResourceManager says that something does not exist.
 func NotFound(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && e.Status == http.StatusNotFound
+	return ok && e.Status == http.StatusNotFound && e.Exception != ""
 }
 
 // ErrNotHeddle says that the ResourceManager is not Heddle, and does not have what was requested.
@@ -114,7 +114,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
 	at.Path = plain
-	shown := at.String()
+	shown := at.Redacted()
 	if c.user != "" {
 		if query == nil {
 			query = url.Values{}
@@ -154,7 +154,7 @@ func (c *Client) unreachable(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	return fmt.Errorf("no ResourceManager answers at %s: %w", c.base, err)
+	return fmt.Errorf("no ResourceManager answers at %s: %w", c.URL(), err)
 }
 
 // read reads the answer under root into out.
@@ -184,6 +184,8 @@ func refusal(resp *http.Response, shown string) error {
 	case rest.Parse(data, "RemoteException", &remote) == nil && remote.Message != "":
 		e.Exception = remote.Exception
 		e.Message = withoutClass(remote.Message)
+	case e.Status == http.StatusNotFound: // a ResourceManager would have said so in its form
+		e.Message = "it is not the web address of a ResourceManager"
 	case strings.HasPrefix(kind, "text/plain"):
 		e.Message = strings.TrimSpace(string(data))
 	}

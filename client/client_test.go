@@ -38,6 +38,7 @@ func TestAddresses(t *testing.T) {
 	for text, want := range map[string]string{
 		"": DefaultURL, "rm1:8088": "http://rm1:8088", "http://rm1:8088/": "http://rm1:8088",
 		"https://gate/yarn/": "https://gate/yarn", "[::1]:8088": "http://[::1]:8088", "http://a?b#c": "http://a",
+		"https://ada:secret@gate": "https://ada:xxxxx@gate",
 	} {
 		c, err := New(Options{URL: text})
 		if err != nil || c.URL() != want {
@@ -77,6 +78,8 @@ func TestRefusals(t *testing.T) {
 		{"application/json", `{"RemoteException":{"exception":"X","message":"queue: a, b"}}`, 400, "queue: a, b (http", false},
 		{"text/plain", "User ada cannot\n", 403, "User ada cannot (http", false},
 		{"text/html", "<html>", 502, "answered 502 Bad Gateway (http", false},
+		{"text/html", "<html>", 404, "it is not the web address of a ResourceManager (http", false},
+		{"text/plain", "no such page", 404, "it is not the web address of a ResourceManager (http", false},
 		{"text/html", "<html>", 200, "answered with \"text/html\" and not with JSON", false},
 		{"application/json", "{", 200, "ws/v1/heddle/apps/application_1_0001: answer", false},
 		{"application/json", `{"id":[]}`, 200, "ws/v1/heddle/apps/application_1_0001: answer", false},
@@ -100,6 +103,12 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 	if _, err := c.Metrics(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "no ResourceManager answers at http://127.0.0.1:1: ") || strings.Contains(err.Error(), "ada") {
 		t.Errorf("%v", err)
+	}
+	if c, err = New(Options{URL: "http://ada:secret@127.0.0.1:1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Metrics(t.Context()); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v, want an error without the password", err)
 	}
 	slow := serve(t, Options{Timeout: 50 * time.Millisecond}, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	if _, err := slow.Metrics(t.Context()); err == nil {

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -90,10 +92,10 @@ func (c *Client) NodeContainers(ctx context.Context, node string) (*rm.NodeConta
 // own requests what only Heddle has.
 func (c *Client) own(ctx context.Context, path string, query url.Values, out any) error {
 	if c.stock.Load() { // a caller that polls every second asks only once
-		return ErrNotHeddle
+		return c.notHeddle()
 	}
 	err := c.get(ctx, rest.HeddleBase+path, query, "", out)
-	if !NotFound(err) {
+	if e, ok := errors.AsType[*Error](err); !ok || e.Status != http.StatusNotFound {
 		return err
 	}
 	if path != "/info" {
@@ -102,5 +104,8 @@ func (c *Client) own(ctx context.Context, path string, query url.Values, out any
 		}
 	}
 	c.stock.Store(true)
-	return ErrNotHeddle
+	return c.notHeddle()
 }
+
+// notHeddle returns the [ErrNotHeddle] of this ResourceManager.
+func (c *Client) notHeddle() error { return fmt.Errorf("%s: %w", c.URL(), ErrNotHeddle) }

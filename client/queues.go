@@ -36,13 +36,13 @@ func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rm.QueueR
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(raw.Info, &head); err != nil {
-		return "", nil, fmt.Errorf("%s: the scheduler's answer names no type: %s", c.base, plain.JSONText(err))
+		return "", nil, fmt.Errorf("%s: the scheduler's answer names no type: %s", c.URL(), plain.JSONText(err))
 	}
 	switch head.Type {
 	case rest.CapacityType:
 		var root capacityQueue
 		if err := json.Unmarshal(raw.Info, &root); err != nil {
-			return "", nil, fmt.Errorf("%s: the scheduler's answer: %s", c.base, plain.JSONText(err))
+			return "", nil, fmt.Errorf("%s: the scheduler's answer: %s", c.URL(), plain.JSONText(err))
 		}
 		return "capacity", root.flat(nil, "", 1, 1), nil
 	case rest.FairType:
@@ -50,11 +50,11 @@ func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rm.QueueR
 			Root fairQueue `json:"rootQueue"`
 		}
 		if err := json.Unmarshal(raw.Info, &s); err != nil {
-			return "", nil, fmt.Errorf("%s: the scheduler's answer: %s", c.base, plain.JSONText(err))
+			return "", nil, fmt.Errorf("%s: the scheduler's answer: %s", c.URL(), plain.JSONText(err))
 		}
 		return "fair", s.Root.flat(nil, ""), nil
 	}
-	return "", nil, fmt.Errorf("%s: the scheduler is of type %q; queues can be read of %s and %s", c.base, head.Type, rest.CapacityType, rest.FairType)
+	return "", nil, fmt.Errorf("%s: the scheduler is of type %q; queues can be read of %s and %s", c.URL(), head.Type, rest.CapacityType, rest.FairType)
 }
 
 // A capacityQueue is what is read of a queue in the capacity scheduler's shape, for the root and all others. Other

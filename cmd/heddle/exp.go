@@ -101,12 +101,15 @@ func (f *expSeeds) add(fl *pflag.FlagSet) {
 }
 
 // options returns the options of a run with the seeds that the flags choose.
-func (f *expSeeds) options(fl *pflag.FlagSet) exp.Options {
+func (f *expSeeds) options(fl *pflag.FlagSet) (exp.Options, error) {
 	o := exp.Options{Seeds: exp.Seeds(f.first, f.least.n), MostSeeds: f.most.n, Null: true}
 	if fl.Changed("seeds") && !fl.Changed("most-seeds") {
 		o.MostSeeds = f.least.n
 	}
-	return o
+	if o.MostSeeds < f.least.n {
+		return o, usagef("--most-seeds %d: want at least as many as --seeds, %d", o.MostSeeds, f.least.n)
+	}
+	return o, checkSeeds(f.first, o.MostSeeds)
 }
 
 func newExpRun(a *app) *cobra.Command {
@@ -137,9 +140,18 @@ in every column, simulated as heddle rm without node agents and with them. Losse
 			}
 			return nil
 		},
-		ValidArgsFunction: completeExperiments,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			names, only := completeExperiments(cmd, args, typed)
+			return append(names, profileName), only
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Equal(args, []string{profileName}) {
+				if cmd.Flags().Changed("most-seeds") {
+					return usagef("--most-seeds is not for exp run %s, which runs as many seeds as --seeds says", profileName)
+				}
+				if err := checkSeeds(f.seeds.first, f.seeds.least.n); err != nil {
+					return err
+				}
 				return a.runProfile(profile.Options{Seeds: exp.Seeds(f.seeds.first, f.seeds.least.n), Set: f.set, Clairvoyant: f.knows}, f.cases, f.output.value)
 			}
 			if len(f.set) > 0 || f.cases != "" || f.knows {
@@ -152,7 +164,10 @@ in every column, simulated as heddle rm without node agents and with them. Losse
 			if err != nil {
 				return err
 			}
-			o := f.seeds.options(cmd.Flags())
+			o, err := f.seeds.options(cmd.Flags())
+			if err != nil {
+				return err
+			}
 			o.Check = os.Getenv("HEDDLE_CHECK") == "1"
 			var outcomes []*exp.Outcome
 			err = a.experiment(list, o, func(x *exp.Outcome) error {

@@ -46,7 +46,11 @@ check the program.`,
 			if len(systems) == 0 {
 				systems = catalogue.Names()
 			}
-			return a.report(f, f.seeds.options(cmd.Flags()), systems)
+			o, err := f.seeds.options(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			return a.report(f, o, systems)
 		},
 	}
 	fl := cmd.Flags()

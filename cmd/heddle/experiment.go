@@ -37,7 +37,7 @@ func (e *experiment) files() []string {
 
 // prepare reads everything and refuses wrong input, so that no run begins in vain.
 func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) {
-	if err := f.check(); err != nil {
+	if err := f.cluster.check(); err != nil {
 		return nil, err
 	}
 	in, err := a.readInput(path, f.read.options(), f.firstSeed)
@@ -58,6 +58,9 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 	e.plan = &exp.Plan{
 		Workload: in.workload, Conf: h, Seeds: in.seeds(f.seeds.n, f.firstSeed, seeds), Effects: in.effects,
 		Given: e.world.world == given, PromptEnds: in.workload.Format != "sls", KeepTasks: f.tasks != "" || f.report != "", Trace: f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
+	}
+	if err = checkSeeds(f.firstSeed, len(e.plan.Seeds)); err != nil {
+		return nil, err
 	}
 	if err = e.choose(f, h); err != nil {
 		return nil, err

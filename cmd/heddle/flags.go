@@ -17,6 +17,11 @@ import (
 
 // flagError returns the error of a wrong flag. It replaces a library's text on the value with what would be right.
 func flagError(err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if n := unknown.GetSpecifiedShortnames(); n != "" && strings.Trim(n, "0123456789") == "" {
+			return usagef("there is no flag -%s; if it is a number, want one from 0", n)
+		}
+	}
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return usageError{err}

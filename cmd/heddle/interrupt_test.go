@@ -10,6 +10,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"heddle/exp"
+	"heddle/policies"
+	"heddle/sim"
+	"heddle/workload"
 )
 
 // A run that is interrupted ends soon, prints what there is, says that this is not all, writes its output files, and
@@ -49,6 +54,22 @@ func TestInterruptedAlone(t *testing.T) {
 	}
 	if what := "stopped before jobs alone and clairvoyant orders had run"; !strings.Contains(out, what) || !strings.Contains(said, what) {
 		t.Errorf("it is not said what is missing:\n%s\n%s", out, said)
+	}
+}
+
+// If no seed was completed, all profiles are shown with what they did of the first one: on several processors, runs of
+// other seeds have begun under some of them.
+func TestInterruptedInFirstSeed(t *testing.T) {
+	cut := func(seed uint64) *sim.Result { return &sim.Result{Seed: seed, Cut: true} }
+	e := &experiment{
+		input: &input{workload: &workload.Workload{}}, hardware: &hardware{},
+		plan: &exp.Plan{Profiles: []*policies.Profile{{Name: "fifo"}, {Name: "fair"}}, Seeds: []uint64{7, 8}},
+	}
+	c, done := e.comparison([][]*sim.Result{{cut(7), cut(8)}, {cut(7), nil}}, true)
+	for _, p := range c.Profiles {
+		if done != 0 || len(p.Runs) != 1 || p.Runs[0].Seed != 7 {
+			t.Errorf("%s has %d runs, %d are done; want what there is of seed 7", p.Name, len(p.Runs), done)
+		}
 	}
 }
 

@@ -27,7 +27,8 @@ type target struct {
 	done bool
 }
 
-// openTarget makes sure, before long work begins, that a file can be written. The file must not be one of inputs.
+// openTarget makes sure, before long work begins, that a file can be written. The file must be neither one of inputs
+// nor standard output.
 func openTarget(flag, path string, inputs []string) (*target, error) {
 	info, err := os.Stat(path)
 	exists := err == nil
@@ -40,6 +41,9 @@ func openTarget(flag, path string, inputs []string) (*target, error) {
 			return nil, fmt.Errorf("%s: %w", flag, e)
 		}
 		return &target{path: path, file: f}, nil
+	}
+	if out, e := os.Stdout.Stat(); exists && e == nil && os.SameFile(info, out) {
+		return nil, fmt.Errorf("%s: %s is standard output too, and would replace what is printed; want another file", flag, path)
 	}
 	for _, in := range inputs {
 		if other, e := os.Stat(in); exists && e == nil && os.SameFile(info, other) {

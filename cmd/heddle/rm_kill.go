@@ -92,9 +92,9 @@ func killAll(ctx context.Context, c *client.Client, names []string, done func())
 	}
 	step := func(step func(context.Context, *client.Client) (bool, error), k *killRow) bool {
 		over, err := step(ctx, c)
-		if err != nil {
+		if err = asked(err); err != nil {
 			k.Error = err.Error()
-			errs = append(errs, asked(err))
+			errs = append(errs, err)
 		}
 		if over || err != nil {
 			done()

@@ -42,7 +42,7 @@ func (r *remoteFlags) printing(cmd *cobra.Command) {
 
 // writing adds --user.
 func (r *remoteFlags) writing(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.user, "user", "", "act as `USER` (default: the user who runs the command)")
+	cmd.Flags().StringVar(&r.user, "user", "", "act as `USER` (default: HADOOP_USER_NAME, else the user who runs the command)")
 }
 
 func (r *remoteFlags) json() bool { return r.output.value == "json" }

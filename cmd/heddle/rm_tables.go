@@ -219,7 +219,11 @@ func (a *app) printNode(r *rm.NodeRow, now time.Time) error {
 	c.line("pages", "%s", r.HTTP)
 	c.line("version", "%s", r.Version)
 	c.line("health", "%s", r.Health)
-	c.line("health checked", "%s, %s", moment(r.Reported), ago(r.Reported, now))
+	checked := ago(r.Reported, now)
+	if r.Reported > 0 {
+		checked = moment(r.Reported) + ", " + checked
+	}
+	c.line("health checked", "%s", checked)
 	c.line("containers", "%d", r.Containers)
 	c.usage("allocated", r.Used, r.Total)
 	c.line("measured", "%s of memory, %s vcores busy", mem(r.Measured.PhysicalMiB), vcores(r.Measured.Vcores))

@@ -67,4 +67,7 @@ func TestKillStopped(t *testing.T) {
 	if len(errs) != 2 {
 		t.Errorf("%v", errs)
 	}
+	if rows, _ = killAll(ctx, c, []string{"application_1_0001"}, func() {}); rows[0].Error != "stopped" {
+		t.Errorf("stopped before anything was asked: %q", rows[0].Error)
+	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -26,9 +25,6 @@ known from its submission and from its master, how old that is, and what its nod
 		RunE: func(_ *cobra.Command, args []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
 				app, e, err := whyOf(ctx, c, args[0])
-				if errors.Is(err, client.ErrNotHeddle) {
-					return failure{fmt.Errorf("%s: %w", c.URL(), err)}
-				}
 				if err != nil {
 					return asked(err)
 				}

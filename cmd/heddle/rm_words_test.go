@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,15 @@ func TestRemoteWords(t *testing.T) {
 		if got := snip(text, 4); got != want {
 			t.Errorf("%q is snipped to %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A node that has not come back after a start has reported nothing.
+func TestNodeThatNeverReported(t *testing.T) {
+	var b bytes.Buffer
+	err := (&app{out: &b}).printNode(&rm.NodeRow{ID: "n:1", State: "NEW"}, time.Now())
+	if err != nil || !strings.Contains(b.String(), "\nhealth checked  never\n") {
+		t.Errorf("%v\n%s", err, &b)
 	}
 }
 

@@ -116,7 +116,7 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	fl.BoolVar(&f.agent, agentAsIs, false, "simulate a node agent beside every NodeManager, which carries out and measures what heddle rm alone cannot")
 	fl.BoolVar(&f.idealAgent, agentIdeal, false, "simulate an ideal node agent, which does everything at once, as the papers assume")
 	cmd.MarkFlagsMutuallyExclusive(agentAsIs, agentIdeal)
-	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
+	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: the scenario's queues, else one queue; every resource counts)")
 	fl.BoolVar(&f.oneQueue, "one-queue", false, "without --conf: run every job in the queue default, whatever queue it names")
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")
 	fl.Var(&f.cluster.racks, "racks", "racks for these nodes (default: one for every 40 nodes)")
@@ -147,11 +147,12 @@ func (f *simFlags) manner() manner {
 	return m
 }
 
-func (f *simFlags) check() error {
-	if f.seeds.n > 0 && f.firstSeed > math.MaxUint64-uint64(f.seeds.n) {
-		return usagef("--first-seed %d: there are not %d seeds from there on", f.firstSeed, f.seeds.n)
+// checkSeeds returns an error if there are fewer than n seeds from first on.
+func checkSeeds(first uint64, n int) error {
+	if first > math.MaxUint64-uint64(n-1) {
+		return usagef("--first-seed %d: there are not %d seeds from there on", first, n)
 	}
-	return f.cluster.check()
+	return nil
 }
 
 // readFlags say how to read a trace.

@@ -140,7 +140,7 @@ func (a *app) foresee(e *experiment, runs [][]*sim.Result, c *report.Comparison)
 }
 
 // comparison combines the runs. For a plan that was stopped it uses the seeds that every profile completed, so that
-// like is compared with like, or all runs if there is no such seed.
+// like is compared with like, or what there is of the first seed if there is no such seed.
 func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.Comparison, done int) {
 	c = &report.Comparison{
 		Workload: e.input.workload, World: e.world.world, WorldWhy: e.world.why, Cluster: e.hardware.describe(), Notes: e.notes,
@@ -161,7 +161,7 @@ func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.C
 	for p, profile := range e.plan.Profiles {
 		pr := report.ProfileRuns{Name: profile.Name, Stock: profile.Stock, Agent: !profile.Agentless, Ideal: !profile.Agentless && !profile.Agents}
 		for s, r := range runs[p] {
-			if r != nil && (whole[s] || !anyWhole) {
+			if r != nil && (whole[s] || !anyWhole && s == 0) {
 				pr.Runs = append(pr.Runs, r)
 			}
 		}

@@ -34,9 +34,20 @@ func (f *storeFlags) add(cmd *cobra.Command) {
 	must(cmd.MarkFlagDirname("conf"))
 }
 
+// fileOrNone accepts one FILE or none.
+func fileOrNone(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usagef("%s takes one FILE or none; got %s", cmd.CommandPath(), howMany(args))
+	}
+	return nil
+}
+
 // path returns the named file, or that of the ResourceManager.
 func (f *storeFlags) path(named []string) (string, error) {
 	if len(named) > 0 {
+		if f.Data != "" || f.ConfDir != "" {
+			return "", usagef("%s names the store, and so do --data and --conf; want only one of them", named[0])
+		}
 		return named[0], nil
 	}
 	dir, err := setup.DataDir(f.Options)
@@ -51,7 +62,7 @@ func newStoreCheck(a *app) *cobra.Command {
 		Long: `Show how many records a store contains, which of its pages are damaged and which records are lost with
 them. It reads every record and changes nothing. The exit code is 1 if anything is damaged.`,
 		Example: "  heddle store check --conf /etc/hadoop/conf\n  heddle store check rm.db.copy",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    fileOrNone,
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := f.path(args)
 			if err != nil {
@@ -111,7 +122,7 @@ func newStoreExport(a *app) *cobra.Command {
 		Long: `Print all records of a store that can be read, one a line, as JSON. Secrets are left out: the keys of tokens,
 and the submissions as their clients sent them. A record that cannot be read is a line with "lost".`,
 		Example: "  heddle store export | jq 'select(.bucket == \"apps\") | .record.User'",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    fileOrNone,
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := f.path(args)
 			if err != nil {
@@ -142,7 +153,7 @@ stays as it is. heddle rm does the same when it starts, if a page other than the
 without single records that are damaged, and leaves them where they are. It does not start if the file is cut off
 or both of its first pages are damaged: then it is not certain which state was the last, and a copy may be better.`,
 		Example: "  heddle store repair --data /var/lib/heddle",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    fileOrNone,
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := f.path(args)
 			if err != nil {

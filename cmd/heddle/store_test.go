@@ -78,6 +78,8 @@ func TestStore(t *testing.T) {
 	wantSaid(t, exitDone, []string{"nothing is damaged"}, "store", "check", path)
 	wantSaid(t, exitDone, []string{"50 applications"}, "store", "check", copied)
 	wantSaid(t, exitFailed, []string{"no such file"}, "store", "check", copied+"3")
+	wantSaid(t, exitBad, []string{copied + " names the store, and so do --data and --conf; want only one of them"}, "store", "check", "--data", data, copied)
+	wantSaid(t, exitBad, []string{"heddle store repair takes one FILE or none; got 2: a b", "heddle store repair --help shows more"}, "store", "repair", "a", "b")
 }
 
 // What check says of the next start is true: it does not mend a store whose only damage is one of the first two pages.

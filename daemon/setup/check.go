@@ -2,7 +2,9 @@ package setup
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 
@@ -14,6 +16,9 @@ import (
 // ResourceManager finds wrong with the folder's heddle.yaml next to those files, on any machine: Check looks up no
 // hosts and assumes enough memory. The last error says why the folder cannot be read at all.
 func Check(path string) (r *conf.Report, wrong, err error) {
+	if info, e := os.Stat(path); e == nil && info.Mode().IsRegular() && filepath.Base(path) == FileName {
+		return nil, nil, fmt.Errorf("%s is checked with the files beside it; name the folder, %s", path, filepath.Dir(path))
+	}
 	own := filepath.Join(path, FileName)
 	f, wrong := readFile(own)
 	none := errors.Is(wrong, fs.ErrNotExist) || errors.Is(wrong, syscall.ENOTDIR)

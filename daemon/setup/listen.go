@@ -156,11 +156,14 @@ func WebURL() (string, error) {
 		return "", fmt.Errorf("HADOOP_CONF_DIR: %w", err)
 	}
 	a := s.hadoop.Daemon.Web
+	told := a.Host
 	if err := s.overrides(&a, port{key: s.file.Listen.Web, name: "web"}); err != nil {
 		return "", err
 	}
-	if host, err := netip.ParseAddr(a.Host); err == nil && host.IsUnspecified() {
-		a.Host = conf.Loopback // a ResourceManager that listens everywhere listens here too
+	for _, host := range []string{told, conf.Loopback} { // a ResourceManager that listens everywhere listens there too
+		if at, err := netip.ParseAddr(a.Host); err == nil && at.IsUnspecified() {
+			a.Host = host
+		}
 	}
 	return "http://" + net.JoinHostPort(a.Host, fmt.Sprint(a.Port)), nil
 }

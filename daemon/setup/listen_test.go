@@ -155,6 +155,8 @@ func TestWebURL(t *testing.T) {
 		{"yarn.resourcemanager.webapp.address=0.0.0.0:80", "", "http://127.0.0.1:80"},
 		{"yarn.resourcemanager.hostname=rm7", "listen: {web: ':9088'}", "http://rm7:9088"},
 		{"", "listen: {host: '::1'}", "http://[::1]:8088"},
+		{"", "listen: {host: 0.0.0.0}", "http://127.0.0.1:8088"},
+		{"yarn.resourcemanager.hostname=rm7", "listen: {host: 0.0.0.0, web: 9088}", "http://rm7:9088"},
 	} {
 		dir := folder(t, "", map[string]string{"yarn-site.xml": props(c.site), "heddle.yaml": c.own + "\n"})
 		t.Setenv("HADOOP_CONF_DIR", dir)

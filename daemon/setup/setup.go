@@ -138,6 +138,9 @@ func (s *source) propertyOf(name string) plain.Place {
 
 // DataDir returns the absolute path of the store's folder for a ResourceManager that is started with these options.
 func DataDir(o Options) (string, error) {
+	if o.Data != "" { // whatever is wrong with the configuration
+		return filepath.Abs(o.Data)
+	}
 	s, err := read(o)
 	if err != nil {
 		return "", err

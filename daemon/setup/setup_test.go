@@ -478,6 +478,17 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// A store that is named can be looked at whatever is wrong with the configuration.
+func TestNamedDataDir(t *testing.T) {
+	dir := folder(t, "", map[string]string{"yarn-site.xml": "<configuration>"})
+	if got, err := DataDir(Options{ConfDir: dir, Data: "/flag"}); got != "/flag" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := DataDir(Options{ConfDir: dir}); err == nil {
+		t.Errorf("%q of a configuration that cannot be read", got)
+	}
+}
+
 // Intervals that were configured for other daemons never make heddle's own an error.
 func TestBeatsFollowYARNs(t *testing.T) {
 	for site, want := range map[string][3]heddle.Span{

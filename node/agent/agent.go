@@ -70,13 +70,12 @@ type Agent struct {
 
 // New checks a configuration and returns an agent for it.
 func New(c Config) (*Agent, error) {
-	urls := map[string]string{"the ResourceManager": c.RM}
-	if c.NMWeb != "" {
-		urls["the NodeManager"] = c.NMWeb
+	if err := checkURL("the ResourceManager", c.RM, "http://127.0.0.1:8039"); err != nil {
+		return nil, err
 	}
-	for what, at := range urls {
-		if u, err := url.Parse(at); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("%s: want a URL such as http://127.0.0.1:8039, got %q", what, at)
+	if c.NMWeb != "" {
+		if err := checkURL("the NodeManager", c.NMWeb, "http://127.0.0.1:8042"); err != nil {
+			return nil, err
 		}
 	}
 	if c.Client == nil && !local(c.RM) {
@@ -89,6 +88,14 @@ func New(c Config) (*Agent, error) {
 	c.Client = cmp.Or(c.Client, &http.Client{})
 	c.Look = cmp.Or(c.Look, usualLook)
 	return &Agent{Config: c, name: rand.Text(), nm: nmClient(), state: newState(c.Groups, c.Log), files: newReader(c.Dirs, c.Log).read}, nil
+}
+
+// checkURL returns an error, with a URL that would be right, if another one is none of a web server.
+func checkURL(what, at, right string) error {
+	if u, err := url.Parse(at); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("%s: want a URL such as %s, got %q", what, right, at)
+	}
+	return nil
 }
 
 // local reports whether a URL leads to this machine's loopback.

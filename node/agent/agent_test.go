@@ -338,6 +338,9 @@ func TestNew(t *testing.T) {
 			t.Errorf("%+v: no error", c)
 		}
 	}
+	if _, err := New(Config{RM: "http://127.0.0.1:8039", NMWeb: "nm:8042", Node: "n:1"}); err == nil || !strings.Contains(err.Error(), "the NodeManager: want a URL such as http://127.0.0.1:8042, got \"nm:8042\"") {
+		t.Errorf("no URL of the NodeManager's web server: %v", err)
+	}
 	for at, ok := range map[string]bool{
 		"http://127.0.0.1:8039": true, "http://[::1]:8039": true, "http://localhost:8039": true,
 		"http://rm:8039": false, "https://rm:8039": false, "http://10.0.0.1:8039": false, "http://localhost.rm:8039": false,

@@ -99,7 +99,7 @@ func Open(o Options) (*Groups, error) {
 	case runtime != "":
 		g.run = filepath.Join(runtime, "heddle", g.name)
 	default:
-		return nil, errors.New("there is no folder to keep defaults in: set $XDG_RUNTIME_DIR, or run as root")
+		return nil, errors.New("there is no folder to keep defaults in: name one with --run, set $XDG_RUNTIME_DIR, or run as root")
 	}
 	parent := filepath.Join("/", cmp.Or(o.Parent, filepath.Join("heddle", g.name)))
 	if parent == "/" {
