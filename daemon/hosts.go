@@ -3,8 +3,10 @@ package daemon
 import (
 	"bufio"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"heddle"
 	"heddle/rm"
 )
 
@@ -44,27 +47,61 @@ func (r *RM) namesOf(ctx context.Context, host string) []string {
 
 // readHosts reads both host lists.
 func (r *RM) readHosts() (l rm.HostLists, err error) {
-	if l.Include, err = readHostFile(r.cfg.IncludeFile); err != nil {
+	if l.Include, _, err = readHostFile(r.cfg.IncludeFile); err != nil {
 		return l, err
 	}
-	l.Exclude, err = readHostFile(r.cfg.ExcludeFile)
+	l.Exclude, l.Timeouts, err = readHostFile(r.cfg.ExcludeFile)
 	return l, err
 }
 
-// readHostFile reads a list of hosts separated by white space. Comments go from # to the end of the line. An empty path
-// is an empty list. A path to a missing file is an error: an empty list would admit hosts that were to be kept out.
-func readHostFile(path string) (map[string]bool, error) {
+// readHostFile reads a list of hosts, and the timeouts that it has of its own for some. An empty path is an empty list. A
+// path to a missing file is an error: an empty list would admit hosts that were to be kept out.
+func readHostFile(path string) (map[string]bool, map[string]heddle.Span, error) {
 	if path == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the list of hosts %s does not exist; create it (it may be empty)", path)
+		return nil, nil, fmt.Errorf("the list of hosts %s does not exist; create it (it may be empty)", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list of hosts: %w", err)
+		return nil, nil, fmt.Errorf("list of hosts: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
+	if strings.HasSuffix(strings.ToLower(path), ".xml") {
+		return readHostXML(path, f)
+	}
+	out, err := readHostText(path, f)
+	return out, nil, err
+}
+
+// readHostXML reads a list of hosts in Hadoop's XML format: names with commas between them, and a timeout in seconds.
+func readHostXML(path string, f io.Reader) (map[string]bool, map[string]heddle.Span, error) {
+	var list struct {
+		Hosts []struct {
+			Names   string `xml:"name"`
+			Timeout *int32 `xml:"timeout"`
+		} `xml:"host"`
+	}
+	if err := xml.NewDecoder(f).Decode(&list); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w; expected <hosts> with a <host> each, which has a <name> and may have a <timeout> in seconds", path, err)
+	}
+	out, timeouts := map[string]bool{}, map[string]heddle.Span{}
+	for _, h := range list.Hosts {
+		for name := range strings.SplitSeq(h.Names, ",") {
+			if name = strings.TrimSpace(name); name == "" {
+				continue
+			}
+			if out[name] = true; h.Timeout != nil {
+				timeouts[name] = heddle.Span(*h.Timeout) * heddle.Second
+			}
+		}
+	}
+	return out, timeouts, nil
+}
+
+// readHostText reads a list of hosts separated by white space. Comments go from # to the end of the line.
+func readHostText(path string, f io.Reader) (map[string]bool, error) {
 	out := map[string]bool{}
 	sc := bufio.NewScanner(f)
 	for n := 1; sc.Scan(); n++ {
@@ -74,7 +111,7 @@ func readHostFile(path string) (map[string]bool, error) {
 		line, _, _ := strings.Cut(sc.Text(), "#")
 		for host := range strings.FieldsSeq(line) {
 			if strings.HasPrefix(host, "<") {
-				return nil, fmt.Errorf("%s:%d: the XML form of host lists is not read; expected one host a line", path, n)
+				return nil, fmt.Errorf("%s:%d: a list of hosts in XML is in a file whose name ends in .xml; expected one host a line", path, n)
 			}
 			out[host] = true
 		}

@@ -14,8 +14,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
+	"heddle"
 	"heddle/rm"
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
@@ -137,6 +139,37 @@ func TestListsThatCannotBeRead(t *testing.T) {
 			t.Errorf("with an empty list of hosts to include, n2 is told %v", got)
 		}
 	})
+}
+
+// A list of hosts in a file whose name ends in .xml has Hadoop's XML format.
+func TestListsInXML(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]rm.HostLists{
+		`<?xml version="1.0"?>
+		<hosts><host><name>n1</name></host><host><name> n2, 10.0.0.3 </name><timeout>123</timeout></host><host><name>n4</name><timeout> -1 </timeout></host></hosts>`: {
+			Exclude:  map[string]bool{"n1": true, "n2": true, "10.0.0.3": true, "n4": true},
+			Timeouts: map[string]heddle.Span{"n2": 123 * heddle.Second, "10.0.0.3": 123 * heddle.Second, "n4": -heddle.Second},
+		},
+		"<hosts/>": {Exclude: map[string]bool{}, Timeouts: map[string]heddle.Span{}},
+		"<hosts><host><name>n1</name><timeout>soon</timeout></host></hosts>": {},
+		"n1": {},
+	} {
+		r := &RM{cfg: Config{ExcludeFile: filepath.Join(dir, "exclude.XML")}}
+		if err := os.WriteFile(r.cfg.ExcludeFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.readHosts()
+		if diff := cmp.Diff(want, got); diff != "" || (err == nil) != (want.Exclude != nil) {
+			t.Errorf("%s: %v %s", text, err, diff)
+		}
+	}
+	r := &RM{cfg: Config{IncludeFile: filepath.Join(dir, "include")}}
+	if err := os.WriteFile(r.cfg.IncludeFile, []byte("<hosts/>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.readHosts(); err == nil || !strings.Contains(err.Error(), r.cfg.IncludeFile+":1: a list of hosts in XML is in a file whose name ends in .xml") {
+		t.Errorf("under another name: %v", err)
+	}
 }
 
 // registers registers a NodeManager and returns the action it is told.

@@ -8,7 +8,10 @@ import (
 )
 
 // HostLists names the hosts whose NodeManagers may join, and those whose NodeManagers may not.
-type HostLists struct{ Include, Exclude map[string]bool }
+type HostLists struct {
+	Include, Exclude map[string]bool
+	Timeouts         map[string]heddle.Span // of excluded hosts that do not have that of a graceful RefreshNodes
+}
 
 // admits reports whether the NodeManagers of a host, given its name and addresses, may join. An empty include list
 // admits all.
@@ -30,6 +33,17 @@ func (l *HostLists) mayAdmit(host string) bool {
 		}
 	}
 	return false
+}
+
+// timeout returns how long what runs on a host, given its name and addresses, may take to end when the host leaves
+// gracefully; below 0 means as long as it takes.
+func (l *HostLists) timeout(names []string, otherwise heddle.Span) heddle.Span {
+	for _, n := range names {
+		if own, ok := l.Timeouts[n]; ok {
+			return own
+		}
+	}
+	return otherwise
 }
 
 // refreshNodes replaces the host lists.
@@ -54,8 +68,8 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 		case q.Graceful && (n.state == nodeRunning || n.state == nodeDecommissioning):
 			m.staleNode(n)
 			n.deadline = never
-			if q.Timeout >= 0 {
-				n.deadline = m.now.Plus(q.Timeout)
+			if timeout := m.listed.timeout(n.names, q.Timeout); timeout >= 0 {
+				n.deadline = m.now.Plus(timeout)
 			}
 			if n.state == nodeRunning {
 				n.become(nodeDecommissioning)

@@ -308,6 +308,22 @@ func TestPublishAfterRefresh(t *testing.T) {
 	}
 }
 
+// A host that leaves gracefully has the timeout that its list has for it.
+func TestTimeoutOfAHost(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	_, m, home, other := w.job("MAPREDUCE")
+	third := w.node("n3", 2048, 4)
+	other.task(m)
+	lists := HostLists{Exclude: map[string]bool{"n2": true}, Timeouts: map[string]heddle.Span{"n2": 10 * heddle.Second, "n3": 0}}
+	w.step(&RefreshNodes{Call: w.next(), Graceful: true, Timeout: heddle.Hour, Lists: lists})
+	for _, want := range []string{"DECOMMISSIONING", "DECOMMISSIONED"} {
+		w.pass(8*heddle.Second, m, home, third)
+		if got := w.nodeStates(); got["n2"] != want || got["n3"] != "RUNNING" {
+			t.Errorf("nodes are %v, want n2 %s", got, want)
+		}
+	}
+}
+
 // Capacities given as amounts depend on the cluster: on its size, and on what it has for all of them together.
 func TestAmountsAreSized(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) {
