@@ -98,7 +98,8 @@ func (m *mapping) matches(user string, groups []string) bool {
 	return slices.Contains(groups, source)
 }
 
-// expand replaces the variables that are whole parts of a path.
+// expand replaces the variables that are whole parts of a path. Those about groups stand for themselves where a user has
+// no groups, and %secondary_group for nothing where no queue is called like one.
 func (p *CapacityPlacement) expand(path, queue, user string, groups []string) string {
 	parts := strings.Split(path, ".")
 	for i, part := range parts {
@@ -106,12 +107,13 @@ func (p *CapacityPlacement) expand(path, queue, user string, groups []string) st
 		case "%user":
 			parts[i] = cleanName(user)
 		case "%primary_group":
-			parts[i] = ""
 			if len(groups) > 0 {
 				parts[i] = cleanName(groups[0])
 			}
 		case "%secondary_group":
-			parts[i] = p.secondary(parts[:i], groups)
+			if len(groups) > 0 {
+				parts[i] = p.secondary(parts[:i], groups[1:])
+			}
 		case "%specified":
 			if parts[i] = queue; queue == "default" {
 				parts[i] = ""
@@ -123,9 +125,9 @@ func (p *CapacityPlacement) expand(path, queue, user string, groups []string) st
 	return strings.Join(parts, ".")
 }
 
-// secondary returns the first of the further groups that is a queue under the parts before.
+// secondary returns the first of the groups that is a queue under the parts before.
 func (p *CapacityPlacement) secondary(before, groups []string) string {
-	for _, g := range groups[min(1, len(groups)):] {
+	for _, g := range groups {
 		g = cleanName(g)
 		if _, err := p.find(strings.Join(append(slices.Clone(before), g), ".")); err == nil {
 			return g
@@ -162,6 +164,9 @@ func (p *CapacityPlacement) find(name string) (int, error) {
 
 // leaf returns the path of the leaf that a name means.
 func (p *CapacityPlacement) leaf(name string) (string, error) {
+	if slices.Contains(strings.Split(name, "."), "") {
+		return "", refuse(ErrUnknownQueue, "%q is not the path of a queue", name)
+	}
 	i, err := p.find(name)
 	for above := name; err != nil; {
 		cut := strings.LastIndex(above, ".")

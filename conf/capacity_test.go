@@ -282,6 +282,12 @@ func TestCapacityPlace(t *testing.T) {
 		{maps + "\nqueue-mappings-override.enable=true", "root.b.x", "ann", nil, "root.a.y", ""},
 		{"queue-mappings=u:%user:%specified\nqueue-mappings-override.enable=true", "y", "ann", nil, "root.a.y", ""},
 		{"queue-mappings=u:%user:root.a.%user", "", "j.x", nil, "root.default", ""},
+		{"queue-mappings=u:%user:root.auto.%secondary_group", "", "ann", []string{"staff"}, "root.default", ""},
+		{"queue-mappings=u:%user:root.auto.%secondary_group", "", "ann", []string{"staff", "ops"}, "root.default", ""},
+		{"queue-mappings=u:%user:root.auto.%secondary_group", "", "ann", nil, "root.auto", ""}, // Hadoop creates a queue %secondary_group
+		{"queue-mappings=u:%user:root.auto.%primary_group", "", "ann", []string{"staff"}, "root.auto", ""},
+		{"queue-mappings=u:%user:root.auto.%specified", "", "ann", nil, "root.default", ""},
+		{"", "root.auto.", "ann", nil, "", "not the path of a queue"},
 	} {
 		_, p := capacityOf(t, tree+c.conf)
 		got, created, err := p.Place(c.queue, c.user, c.groups)

@@ -8,7 +8,7 @@ import (
 
 // Bare returns what is so without any file: unlike [Default] without a scheduler.
 func Bare() *Hadoop {
-	l := newLoader(readFile, func(string) (string, bool) { return "", false })
+	l := newLoader(readFile, nowhere)
 	return l.load(files{})
 }
 

@@ -93,8 +93,8 @@ const rmPrefix = "yarn.resourcemanager."
 
 // DefaultDaemon returns what a ResourceManager does without any file.
 func DefaultDaemon() *Daemon {
-	l := newLoader(readFile, func(string) (string, bool) { return "", false })
-	return l.daemon(newProperties(l.log, l.env))
+	l := newLoader(readFile, nowhere)
+	return l.daemon(newProperties(l.log, l.outside))
 }
 
 // daemon reads what is a ResourceManager's alone.
@@ -233,7 +233,7 @@ func split(list string) []string {
 
 // readTimes reads the intervals.
 func (d *Daemon) readTimes(ps *properties) {
-	d.MasterExpiry = ps.millis("yarn.am.liveness-monitor.expiry-interval-ms", defaultMasterExpiry, 1)
+	d.MasterExpiry = ps.duration("yarn.am.liveness-monitor.expiry-interval-ms", defaultMasterExpiry, 1)
 	d.ContainerExpiry = ps.millis(rmPrefix+"rm.container-allocation.expiry-interval-ms", defaultContainerExpiry, 1)
 	d.SchedulingWait = ps.millis(rmPrefix+"work-preserving-recovery.scheduling-wait-ms", defaultSchedulingWait, 0)
 	rolling := func(kind string) heddle.Span { return ps.seconds(rollingName(kind), defaultRollingSeconds) }

@@ -63,8 +63,6 @@ func (d *Daemon) readAddresses(ps *properties) {
 		*a.into = common
 		a.into.Port = a.port
 		if v, p := ps.given(rmPrefix + a.name); p != nil {
-			// The default of the host name is no property of a file and so was not replaced.
-			v = strings.ReplaceAll(v, "${"+rmPrefix+"hostname}", common.Host)
 			host, port, err := SplitAddress(v, a.port)
 			if err != nil {
 				ps.bad(p, "%v", err)

@@ -86,6 +86,18 @@ func TestDaemonReads(t *testing.T) {
 	}
 }
 
+// YARN takes units of this time alone, of those that are read.
+func TestTimesWithUnits(t *testing.T) {
+	for value, want := range map[string]heddle.Span{
+		"600000": 10 * heddle.Minute, "10m": 10 * heddle.Minute, " 600S ": 10 * heddle.Minute, "600000ms": 10 * heddle.Minute, "1h": heddle.Hour,
+		"1999us": heddle.Millisecond, "5000000ns": 5 * heddle.Millisecond,
+	} {
+		if d := daemonOf(t, disk{yarnSite: props("yarn.am.liveness-monitor.expiry-interval-ms=" + value)}); d.MasterExpiry != want {
+			t.Errorf("%s: %v, want %v", value, d.MasterExpiry, want)
+		}
+	}
+}
+
 func TestDaemonAddresses(t *testing.T) {
 	for _, c := range []struct{ site, client, listens, place, web string }{
 		{"", "127.0.0.1:8032", "127.0.0.1", "", "127.0.0.1:8088"},
@@ -101,6 +113,7 @@ func TestDaemonAddresses(t *testing.T) {
 			"rm7:9032", "rm7", "yarn-site.xml:3: yarn.resourcemanager.address", "web:8088",
 		},
 		{"yarn.resourcemanager.address=${yarn.resourcemanager.hostname}:0", "127.0.0.1:0", "127.0.0.1", "yarn-site.xml:2: yarn.resourcemanager.address", "127.0.0.1:8088"},
+		{"yarn.resourcemanager.address=${yarn.resourcemanager.admin.address}", "127.0.0.1:8033", "127.0.0.1", "yarn-site.xml:2: yarn.resourcemanager.address", "127.0.0.1:8088"},
 		{"yarn.resourcemanager.address=[::1]:9", "[::1]:9", "::1", "yarn-site.xml:2: yarn.resourcemanager.address", "127.0.0.1:8088"},
 	} {
 		d := daemonOf(t, disk{yarnSite: props(c.site)})
@@ -135,7 +148,11 @@ func TestDaemonErrors(t *testing.T) {
 		{"", "yarn.resourcemanager.hostname=h:80", `yarn-site.xml:2: yarn.resourcemanager.hostname|belongs in the individual addresses`},
 		{"", "yarn.web-proxy.address=http://h:80", `yarn-site.xml:2: yarn.web-proxy.address|expected host:port`},
 		{"", "yarn.resourcemanager.am.max-attempts=0", `yarn-site.xml:2: yarn.resourcemanager.am.max-attempts|at least 1`},
-		{"", "yarn.am.liveness-monitor.expiry-interval-ms=5m", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|not a whole number`},
+		{"", "yarn.am.liveness-monitor.expiry-interval-ms=5 min", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|"5 min" is not a time; expected a whole number of milliseconds, or one with a unit`},
+		{"", "yarn.am.liveness-monitor.expiry-interval-ms=999us", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|"999us" is too small; at least 1 ms`},
+		{"", "yarn.am.liveness-monitor.expiry-interval-ms=-5000000000000000d", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|too small`},
+		{"", "yarn.am.liveness-monitor.expiry-interval-ms=200000d", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|"200000d" is too large`},
+		{"", "yarn.nm.liveness-monitor.expiry-interval-ms=5m", `yarn-site.xml:2: yarn.nm.liveness-monitor.expiry-interval-ms|not a whole number`},
 		{"hadoop.user.group.static.mapping.overrides==a", "", `core-site.xml:2: hadoop.user.group.static.mapping.overrides|names no user`},
 		{"hadoop.proxyuser.hue.hosts=10.0.0.0/33", "", `core-site.xml:2: hadoop.proxyuser.hue.hosts|"10.0.0.0/33" is not a network; expected a form such as 10.0.0.0/8`},
 		{"net.topology.node.switch.mapping.impl=x.TableMapping", "", `core-site.xml:2: net.topology.node.switch.mapping.impl|net.topology.table.file.name must name it`},
@@ -148,10 +165,17 @@ func TestDaemonErrors(t *testing.T) {
 }
 
 func TestDaemonTopology(t *testing.T) {
-	d := daemonOf(t, disk{
+	h, l := disk{
 		coreSite: props("net.topology.node.switch.mapping.impl=org.apache.hadoop.net.TableMapping\nnet.topology.table.file.name=racks"),
-		"racks":  "# hosts\n\nn1 /a\n  10.0.0.2\t/b/c\n",
-	})
+		"racks":  "# hosts\n\nn1 /a\n  10.0.0.2\t/b/c\nn3 /a today\nn4\n",
+	}.load()
+	if err := l.err(); err != nil {
+		t.Fatal(err)
+	}
+	d := h.Daemon
+	if n := noticeOf(h, ""); n.File != "racks" || n.Line != 5 || n.Kind != Remark || !strings.HasSuffix(n.Text, "one of 2 such lines") {
+		t.Errorf("lines are ignored without a word: %v", h.Notices)
+	}
 	if diff := cmp.Diff(map[string]string{"n1": "/a", "10.0.0.2": "/b/c"}, d.TopologyTable); diff != "" {
 		t.Error(diff)
 	}

@@ -1,9 +1,6 @@
 package conf
 
-import (
-	"path/filepath"
-	"strings"
-)
+import "strings"
 
 const (
 	topologyScript = "net.topology.script.file.name"
@@ -19,7 +16,7 @@ func (l *loader) topology(ps *properties, d *Daemon) {
 	switch class[strings.LastIndex(class, ".")+1:] {
 	case "", "ScriptBasedMapping":
 		if by != nil {
-			d.TopologyScript = beside(by, script)
+			d.TopologyScript = beside(by.file, script)
 		}
 		if at != nil {
 			ps.log.note(Remark, at.file, at.line, at.name, "is not read: %s does not name TableMapping", topologyClass)
@@ -29,18 +26,10 @@ func (l *loader) topology(ps *properties, d *Daemon) {
 			ps.bad(p, "asks for a table of racks; %s must name it", topologyTable)
 			return
 		}
-		d.TopologyTable = l.racks(beside(at, table), at)
+		d.TopologyTable = l.racks(beside(at.file, table), at)
 	default:
 		ps.log.note(Unsupported, p.file, p.line, p.name, "there is no mapping %s here; there are ScriptBasedMapping and TableMapping, and every host is in /default-rack", class)
 	}
-}
-
-// beside returns the path of a file that a property names: a relative one is beside the property's file.
-func beside(p *property, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(p.file), path)
 }
 
 // racks reads a table of racks: a host, by its address or name, and its rack a line.
@@ -55,7 +44,7 @@ func (l *loader) racks(path string, p *property) map[string]string {
 		return nil
 	}
 	table := map[string]string{}
-	n := 0
+	n, odd, first := 0, 0, 0
 	for line := range strings.Lines(string(data)) {
 		n++
 		line = strings.TrimSpace(line)
@@ -63,11 +52,19 @@ func (l *loader) racks(path string, p *property) map[string]string {
 			continue
 		}
 		fields := strings.Fields(line)
-		if len(fields) != 2 || !strings.HasPrefix(fields[1], "/") {
+		switch {
+		case len(fields) != 2:
+			if odd++; odd == 1 {
+				first = n
+			}
+		case !strings.HasPrefix(fields[1], "/"):
 			l.log.fail(path, n, "", "%.80q is not a host and a rack; expected two words, such as node7 /rack2", line)
-			continue
+		default:
+			table[fields[0]] = fields[1]
 		}
-		table[fields[0]] = fields[1]
+	}
+	if odd > 0 {
+		l.log.note(Remark, path, first, "", "is not a host and a rack, such as node7 /rack2, and is ignored: one of %d such lines", odd)
 	}
 	return table
 }

@@ -20,7 +20,7 @@ func Default() *Hadoop {
 // the rest is Hadoop's default.
 func DefaultCapacity() *capacity.Config {
 	set := func(name, value string) *property { return &property{name: csPrefix + name, raw: value} }
-	ps := newProperties(&log{}, func(string) (string, bool) { return "", false }).over([]*property{
+	ps := newProperties(&log{}, nowhere).over([]*property{
 		set("root.queues", "default"), set("root.default.capacity", "100"),
 		set("resource-calculator", "DominantResourceCalculator"),
 	})
@@ -31,7 +31,7 @@ func DefaultCapacity() *capacity.Config {
 // DefaultFair returns a fair scheduler of one queue, root.default, that shares every resource; the rest
 // is Hadoop's default.
 func DefaultFair() *fair.Config {
-	c := readFairSite(newProperties(&log{}, func(string) (string, bool) { return "", false }), DefaultSite())
+	c := readFairSite(newProperties(&log{}, nowhere), DefaultSite())
 	for i, path := range []string{"root", "root.default"} {
 		c.Queues = append(c.Queues, fair.QueueConfig{Path: path, Parent: i - 1, Weight: 1, MaxAMShare: 0.5, Policy: fair.DRF})
 	}

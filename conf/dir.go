@@ -33,7 +33,8 @@ type Hadoop struct {
 	Properties []Property // what the files set, by name
 	Notices    []Notice   // in order of file and line
 
-	fairSite fair.Config // without queues: what yarn-site.xml says of the fair scheduler
+	fairSite  fair.Config // without queues: what yarn-site.xml says of the fair scheduler
+	mapReduce Errors      // what is wrong with what the files say of MapReduce jobs
 }
 
 // A Property is what the files make of one property: every ${…} in its value is replaced.
@@ -48,17 +49,30 @@ var ErrNoFiles = errors.New("has none of the files of a Hadoop configuration")
 
 // ReadDir reads a configuration folder. The error is an [Errors] of everything wrong with it, or says
 // why the folder cannot be read; nothing is returned then.
-func ReadDir(dir string) (*Hadoop, error) {
+func ReadDir(dir string) (*Hadoop, error) { return readDir(dir, true) }
+
+// ReadCluster is ReadDir for a ResourceManager, which does not need what the files say of MapReduce jobs: what is wrong
+// with that is a remark.
+func ReadCluster(dir string) (*Hadoop, error) { return readDir(dir, false) }
+
+func readDir(dir string, jobs bool) (*Hadoop, error) {
 	var read []string
 	l := newLoader(func(path string) ([]byte, error) {
-		read = append(read, path)
-		return readFile(path)
-	}, os.LookupEnv)
+		data, err := readFile(path)
+		if err == nil {
+			read = append(read, path)
+		}
+		return data, err
+	}, outside)
 	f, err := l.folder(dir)
 	if err != nil {
 		return nil, err
 	}
 	h := l.load(f)
+	if jobs {
+		l.log.errs = append(l.log.errs, h.mapReduce...)
+		l.log.sort()
+	}
 	if err := l.log.err(); err != nil {
 		return nil, err
 	}
@@ -84,13 +98,13 @@ type files struct {
 
 // A loader reads files into a Hadoop.
 type loader struct {
-	open func(string) ([]byte, error)
-	env  func(string) (string, bool)
-	log  *log
+	open    func(string) ([]byte, error)
+	outside func(string) (string, bool)
+	log     *log
 }
 
-func newLoader(open func(string) ([]byte, error), env func(string) (string, bool)) *loader {
-	return &loader{open, env, &log{}}
+func newLoader(open func(string) ([]byte, error), outside func(string) (string, bool)) *loader {
+	return &loader{open, outside, &log{}}
 }
 
 // readFile reads a regular file, and of one that is too large only so much that it is found out.
@@ -155,7 +169,7 @@ func (l *loader) properties(f files, name string) (props []*property, ok bool) {
 // load reads the files; what is wrong is in l.log.
 func (l *loader) load(f files) *Hadoop {
 	h := &Hadoop{}
-	base := newProperties(l.log, l.env)
+	base := newProperties(l.log, l.outside)
 	for _, name := range []string{coreSite, yarnSite, typesFile} {
 		props, _ := l.properties(f, name)
 		base = base.over(props)
@@ -165,9 +179,7 @@ func (l *loader) load(f files) *Hadoop {
 	h.Daemon.checkKeys(base, h.Site.NodeExpiry)
 	l.reconnect(f, base, h.Daemon)
 	h.Daemon.Files = l.fileSystem(f, base)
-	props, _ := l.properties(f, mapredSite)
-	mr := base.over(props)
-	readMapReduce(mr, h.Site)
+	mr := l.mapReduce(f, base, h)
 	props, ok := l.properties(f, capacityFile)
 	cs := base.over(props)
 	queues := map[string]bool{}
@@ -193,6 +205,29 @@ func (l *loader) load(f files) *Hadoop {
 	l.log.sort()
 	h.Notices = l.log.notices
 	return h
+}
+
+// mapReduce reads what the files say of MapReduce jobs, and returns the properties of mapred-site.xml over base. What is
+// wrong is an error if a file is read alone; in a folder it is one only for those who need it.
+func (l *loader) mapReduce(f files, base *properties, h *Hadoop) *properties {
+	own := &loader{l.open, l.outside, &log{}}
+	props, _ := own.properties(f, mapredSite)
+	mr := newProperties(own.log, l.outside)
+	mr.m = base.m
+	mr = mr.over(props)
+	readMapReduce(mr, h.Site)
+	own.log.sort()
+	l.log.notices = append(l.log.notices, own.log.notices...)
+	if f.dir == "" {
+		l.log.errs = append(l.log.errs, own.log.errs...)
+		return mr
+	}
+	h.mapReduce = own.log.errs
+	for _, e := range own.log.errs {
+		text := e.Text + ". A ResourceManager does not need it, but heddle sim does not start with it"
+		h.Daemon.Remarks = append(h.Daemon.Remarks, Notice{Remark, e.File, e.Line, e.Field, text})
+	}
+	return mr
 }
 
 // allocations returns the fair scheduler's file: the one of the folder, by the name that yarn-site.xml
@@ -272,7 +307,7 @@ func guess(path string, data []byte) string {
 // CheckFile reads one of Hadoop's files, or a folder of them, and reports what it comes to. The error
 // says only why it cannot be read at all; what is wrong in it is in the report.
 func CheckFile(path string) (*Report, error) {
-	l := newLoader(readFile, os.LookupEnv)
+	l := newLoader(readFile, outside)
 	f, err := l.folder(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -74,7 +74,7 @@ func TestReadDirErrors(t *testing.T) {
 func TestAllocationFile(t *testing.T) {
 	other := filepath.Join(write(t, map[string]string{"other.xml": q1("<weight>5</weight>")}), "other.xml")
 	for name, want := range map[string]float64{
-		"mine.xml": 3, other: 5, "/no/such/folder/mine.xml": 3, "absent.xml": 0,
+		"mine.xml": 3, other: 5, "file://" + other: 5, "/no/such/folder/mine.xml": 3, "absent.xml": 0,
 	} {
 		dir := write(t, map[string]string{
 			yarnSite:   props("yarn.scheduler.fair.allocation.file=" + name + "\nyarn.resourcemanager.scheduler.class=a.FairScheduler"),
@@ -90,6 +90,43 @@ func TestAllocationFile(t *testing.T) {
 			}
 		case h.Fair == nil || h.Fair.Queues[1].Weight != want:
 			t.Errorf("%s: %+v", name, h.Fair)
+		}
+	}
+}
+
+// What is wrong with what files say of MapReduce jobs is an error for those who need it, and a remark for a ResourceManager.
+func TestWrongMapReduce(t *testing.T) {
+	for text, want := range map[string]string{
+		"<configuration>":                   "mapred-site.xml:1: not well-formed XML",
+		props("mapreduce.map.memory.mb=1g"): `mapred-site.xml:2: mapreduce.map.memory.mb: "1g" is not a whole number`,
+	} {
+		dir := write(t, map[string]string{mapredSite: text, yarnSite: props(RetryName + "=1000")})
+		place := filepath.Join(dir, want)
+		if _, err := ReadDir(dir); err == nil || !strings.HasPrefix(err.Error(), place) {
+			t.Errorf("%s: %v", want, err)
+		}
+		h, err := ReadCluster(dir)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		r, err := CheckFile(dir)
+		if err != nil || !r.OK() {
+			t.Errorf("a check fails: %v, %+v", err, r)
+			continue
+		}
+		for who, said := range map[string][]Notice{"a ResourceManager": h.Daemon.Remarks, "a check": r.All()} {
+			if len(said) == 0 {
+				t.Errorf("%s: %s does not hear of it", want, who)
+				continue
+			}
+			last := said[len(said)-1]
+			if last.Kind != Remark || !strings.HasPrefix(last.String(), place) || !strings.HasSuffix(last.Text, "heddle sim does not start with it") {
+				t.Errorf("%s: %s hears %v", want, who, last)
+			}
+		}
+		if r, err := CheckFile(filepath.Join(dir, mapredSite)); err != nil || len(r.Errors) != 1 || !strings.HasPrefix(r.Errors.Error(), place) {
+			t.Errorf("%s: the file alone: %v, %+v", want, err, r)
 		}
 	}
 }

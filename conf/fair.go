@@ -21,6 +21,7 @@ type fairReader struct {
 	defaults fairDefaults
 	policy   fair.Policy
 	acls     map[string]QueueACL
+	placing  []*node // the elements of cfg.Rules
 }
 
 // fairDefaults are what a queue has that does not say otherwise.
@@ -119,7 +120,9 @@ func readFairTree(l *log, cfg *fair.Config, t types, file string, doc *node) (*F
 	r.top(doc)
 	r.finish()
 	r.checkPolicies()
-	return r.placement(), r.acls
+	p := r.placement()
+	r.checkTargets(p)
+	return p, r.acls
 }
 
 // asError gives an error without a place its file.

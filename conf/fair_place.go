@@ -59,9 +59,6 @@ func (r *fairReader) placement() *FairPlacement {
 	return p
 }
 
-// Rules returns the rules in effect, in order; not to be changed.
-func (p *FairPlacement) Rules() []fair.Rule { return p.rules }
-
 // Creates reports whether the rules may place an application into a queue that is not there yet, other than
 // one that the configuration names.
 func (p *FairPlacement) Creates() bool {
@@ -244,6 +241,21 @@ func (p *FairPlacement) Create(path string) error {
 		p.cfg.Queues = append(p.cfg.Queues, q)
 	}
 	return nil
+}
+
+// CreateDefaults adds the queues of rules that send everybody there, as Create does: those of default, and, to hold
+// other queues, those of default inside another rule. Those that cannot be created are left out: Place refuses them.
+func (p *FairPlacement) CreateDefaults() {
+	for _, r := range p.rules {
+		switch in := r.Nested; {
+		case r.Name == "default" && r.Create:
+			_ = p.Create(r.Queue)
+		case in != nil && in.Name == "default" && in.Create && r.Create:
+			if _, there := p.index[in.Queue]; !there && p.Create(in.Queue) == nil {
+				p.holder[in.Queue] = true
+			}
+		}
+	}
 }
 
 // Clone returns a copy of the placement, and of the configuration that its Create adds to: what is created

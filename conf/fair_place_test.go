@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,6 +45,8 @@ func TestFairPlace(t *testing.T) {
 		{policy(`<rule name="nestedUserQueue"><rule name="primaryGroup" create="false"/></rule><rule name="default"/>`), "", "y", []string{"a"}, "root.a.y+", ""},
 		{policy(`<rule name="nestedUserQueue"><rule name="primaryGroup" create="false"/></rule><rule name="default"/>`), "", "y", []string{"ops"}, "root.default+", ""},
 		{policy(`<rule name="nestedUserQueue" create="false"><rule name="default" queue="a"/></rule><rule name="default"/>`), "", "y", nil, "root.default+", ""},
+		{policy(`<rule name="specified" create="false"/><rule name="default" queue="a"/>`), "", "ann", nil, "", "root.a has queues, not applications"},
+		{policy(`<rule name="default" queue=".a"/>`), "", "ann", nil, "root.default+", ""},
 		{policy(`<rule name="primaryGroup"><rule name="specified"/></rule><rule name="default"/>`), "hold", "y", []string{"g"}, "root.hold.g+", ""},
 	} {
 		_, p := fairOf(t, alloc(tree+c.rules))
@@ -117,6 +120,34 @@ func TestFairCreate(t *testing.T) {
 	}
 	if p.configured("root.users.ann.deep") {
 		t.Error("a created queue counts as configured")
+	}
+}
+
+// The queues of rules default are there from the start, unless they cannot be. Those of rules default inside others hold
+// queues.
+func TestCreateDefaults(t *testing.T) {
+	const nested = `<rule name="nestedUserQueue"%s><rule name="default"%s/></rule>`
+	for rule, want := range map[string][2]string{ // the queues, and where ann's application goes
+		`<rule name="default"/>`:                                              {"root root.a root.a.x root.default", "root.default"},
+		`<rule name="default" queue="b.c"/>`:                                  {"root root.a root.a.x root.b root.b.c", "root.b.c"},
+		`<rule name="default" queue="a"/>`:                                    {"root root.a root.a.x", ""},
+		`<rule name="default" queue="a.x.y"/>`:                                {"root root.a root.a.x", ""},
+		fmt.Sprintf(nested, "", ""):                                           {"root root.a root.a.x root.default", "root.default.ann"},
+		fmt.Sprintf(nested, "", ` queue="a"`):                                 {"root root.a root.a.x", "root.a.ann"},
+		fmt.Sprintf(nested, "", ` queue="a.x"`):                               {"root root.a root.a.x", ""},
+		fmt.Sprintf(nested, ` create="false"`, "") + "<rule name='default'/>": {"root root.a root.a.x root.default", "root.default"},
+	} {
+		_, p := fairOf(t, alloc(`<queue name="a"><queue name="x"/></queue><queuePlacementPolicy>`+rule+`</queuePlacementPolicy>`))
+		p, c := p.Clone()
+		p.CreateDefaults()
+		var paths []string
+		for i := range c.Queues {
+			paths = append(paths, c.Queues[i].Path)
+		}
+		at, _, err := p.Place("", "ann", nil)
+		if got := [2]string{strings.Join(paths, " "), at}; got != want || (err == nil) != (at != "") {
+			t.Errorf("%s: %q, %v; want %q", rule, got, err, want)
+		}
 	}
 }
 

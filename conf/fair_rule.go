@@ -28,6 +28,7 @@ func (r *fairReader) rules(n *node) {
 	if len(r.errs) > before {
 		return // which rule ends the list is not known
 	}
+	r.placing = nodes
 	if len(nodes) == 0 {
 		r.bad(n, "has no rule; leave it out for Hadoop's default rules")
 		return
@@ -40,6 +41,19 @@ func (r *fairReader) rules(n *node) {
 			return
 		case i == last && !end:
 			r.bad(nodes[i], "%s may place nowhere; the last rule must decide, such as <rule name=\"default\"/> or <rule name=\"reject\"/>", r.cfg.Rules[i].Name)
+		}
+	}
+}
+
+// checkTargets notes where a rule sends applications to a queue that takes none: they are refused when they come.
+func (r *fairReader) checkTargets(p *FairPlacement) {
+	for i, n := range r.placing {
+		rule := &r.cfg.Rules[i]
+		if rule.Name != "default" || !rule.Create && !p.configured(rule.Queue) {
+			continue
+		}
+		if _, err := p.check(rule.Queue); err != nil {
+			r.note(Remark, r.file, n.line, n.name, "applications that come to the rule default are refused: %v", err)
 		}
 	}
 }
@@ -102,7 +116,7 @@ func (r *fairReader) target(n *node, rule *fair.Rule) {
 		return
 	}
 	if !goodPath(q) {
-		r.bad(n, "queue=%q is not the path of a queue, such as root.default", q)
+		r.note(Remark, r.file, n.line, "queue", "%q is not the path of a queue; root.default takes its place", q)
 		return
 	}
 	rule.Queue = underRoot(q)

@@ -22,9 +22,9 @@ const (
 // fileSystem reads what core-site.xml and hdfs-site.xml say of the file system. What cannot be used there is no error of a
 // ResourceManager's: then nothing is known of HDFS.
 func (l *loader) fileSystem(f files, base *properties) FileSystem {
-	quiet := &loader{l.open, l.env, &log{}}
+	quiet := &loader{l.open, l.outside, &log{}}
 	props, _ := quiet.properties(f, hdfsSite)
-	ps := newProperties(quiet.log, l.env)
+	ps := newProperties(quiet.log, l.outside)
 	ps.m = base.m
 	ps = ps.over(props)
 	fs := FileSystem{URL: ps.text("fs.defaultFS", ""), ByName: ps.flag("dfs.client.use.datanode.hostname", false)}

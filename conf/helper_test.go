@@ -23,7 +23,7 @@ func (d disk) open(path string) ([]byte, error) {
 
 // load reads a folder in memory.
 func (d disk) load() (*Hadoop, *log) {
-	l := newLoader(d.open, func(string) (string, bool) { return "", false })
+	l := newLoader(d.open, nowhere)
 	f := files{path: map[string]string{}}
 	for name := range d {
 		f.path[name] = name

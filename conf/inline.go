@@ -32,12 +32,12 @@ func FromQueues(file string, queues []Queue) (*Hadoop, error) {
 	if len(queues) > 0 {
 		root.Line = queues[0].Line
 	}
-	ps := newProperties(l, func(string) (string, bool) { return "", false })
+	ps := newProperties(l, nowhere)
 	ps = ps.over(append(root.properties(file, "root", false), &property{
 		name: csPrefix + "resource-calculator", raw: "DominantResourceCalculator", file: file,
 	}))
 	h.Capacity, h.CapacityPlacement = readCapacity(ps, h.Site, file)
-	h.Fair = readFairSite(newProperties(l, ps.env), h.Site)
+	h.Fair = readFairSite(newProperties(l, ps.outside), h.Site)
 	text := func(name, value string) *node { return &node{name: name, text: value, line: root.Line} }
 	doc := &node{name: "allocations", line: root.Line, kids: []*node{text("defaultQueueSchedulingPolicy", "drf")}}
 	doc.kids = append(doc.kids, root.elements(1)...)

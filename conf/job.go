@@ -34,14 +34,14 @@ func ReadJob(data []byte) (*Job, error) {
 	const name = "job.xml"
 	l := newLoader(
 		func(string) ([]byte, error) { return nil, errors.New("a job's configuration includes no files") },
-		func(string) (string, bool) { return "", false },
+		nowhere,
 	)
 	r := &propReader{open: l.open, log: l.log}
 	props, err := r.read(name, data)
 	if err != nil {
 		return nil, err
 	}
-	ps := newProperties(l.log, l.env).over(props)
+	ps := newProperties(l.log, l.outside).over(props)
 	var site Site
 	readMapReduce(ps, &site)
 	j := &Job{

@@ -2,9 +2,11 @@ package conf
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io/fs"
+	"net/url"
 	"path/filepath"
 	"strings"
 )
@@ -23,13 +25,14 @@ type property struct {
 type propReader struct {
 	open  func(path string) ([]byte, error)
 	log   *log
+	path  string // of the file that was asked for
 	props []*property
 	files int
 }
 
 // read returns the properties of a file in order. A file that does not exist is fs.ErrNotExist.
 func (r *propReader) read(path string, data []byte) ([]*property, error) {
-	r.props, r.files = nil, 0
+	r.path, r.props, r.files = path, nil, 0
 	if err := r.file(path, data, 0); err != nil {
 		return nil, err
 	}
@@ -169,34 +172,57 @@ var renamed = map[string]string{
 	"mapred.task.timeout":                        "mapreduce.task.timeout",
 }
 
-// include reads the file an <xi:include> names, or what its <fallback> holds where there is no such file.
+// include reads the file an <xi:include> names, or what its <fallback> holds where there is no such file. A relative path
+// is beside the file that was asked for, or else beside the one that includes.
 func (r *propReader) include(s *scanner, start xml.StartElement, depth int) error {
 	line := s.line
 	href, ok := attr(start.Attr, "href")
 	if !ok || href == "" {
 		return Error{s.file, line, "include", "has no href; expected href=\"file.xml\""}
 	}
-	if strings.Contains(href, "://") {
-		return Error{s.file, line, "include", "href " + href + " is not a file beside this one; only files can be included"}
+	path, ok := localPath(href)
+	if !ok {
+		return Error{s.file, line, "include", "href " + href + " is not a file of this machine; only files can be included"}
 	}
 	if r.files++; depth >= maxIncludes || r.files > 5*maxIncludes {
 		return Error{s.file, line, "include", "too many files include each other; does one include itself?"}
 	}
-	path := href
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(s.file), href)
+	at := beside(r.path, path)
+	data, err := r.open(at)
+	if errors.Is(err, fs.ErrNotExist) && depth > 0 {
+		at = beside(s.file, path)
+		data, err = r.open(at)
 	}
-	data, err := r.open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r.fallback(s, href, line, depth)
 	case err != nil:
 		return Error{s.file, line, "include", "cannot read " + href + ": " + err.Error()}
 	}
-	if err := r.file(path, data, depth+1); err != nil {
+	if err := r.file(at, data, depth+1); err != nil {
 		return err
 	}
 	return s.skip()
+}
+
+// localPath returns the path of a file of this machine, which may be given as a URL.
+func localPath(name string) (string, bool) {
+	if !strings.HasPrefix(name, "file:") {
+		return name, !strings.Contains(name, "://")
+	}
+	u, err := url.Parse(name)
+	if err != nil || u.Host != "" && u.Host != "localhost" {
+		return "", false
+	}
+	return cmp.Or(u.Path, u.Opaque), true
+}
+
+// beside returns the path of what a file names: a relative one is beside the file.
+func beside(file, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(file), path)
 }
 
 func (r *propReader) fallback(s *scanner, href string, line, depth int) error {

@@ -16,20 +16,20 @@ const maxSubstitutions = 20
 
 // Properties are what a stack of files says, later files over earlier ones unless final.
 type properties struct {
-	m      map[string]*property
-	sorted []string // the names, once somebody asked for them
-	env    func(string) (string, bool)
-	log    *log
+	m       map[string]*property
+	sorted  []string                    // the names, once somebody asked for them
+	outside func(string) (string, bool) // see outside
+	log     *log
 }
 
-func newProperties(l *log, env func(string) (string, bool)) *properties {
-	return &properties{m: map[string]*property{}, env: env, log: l}
+func newProperties(l *log, outside func(string) (string, bool)) *properties {
+	return &properties{m: map[string]*property{}, outside: outside, log: l}
 }
 
 // over returns ps with more properties on top. Properties of both are the same objects, so that what
 // is used in one is used in the other.
 func (ps *properties) over(more []*property) *properties {
-	n := &properties{m: maps.Clone(ps.m), env: ps.env, log: ps.log}
+	n := &properties{m: maps.Clone(ps.m), outside: ps.outside, log: ps.log}
 	for _, p := range more {
 		old := n.m[p.name]
 		switch {
@@ -85,15 +85,21 @@ func (ps *properties) value(name string) (v string, p *property) {
 	return v, p
 }
 
-func (ps *properties) substitute(s string) (string, error) {
+// substitute returns a value with every ${…} replaced. As in Hadoop, what refers to itself stays as it is, and so does the
+// rest of a value from the first ${…} on that stands for nothing.
+func (ps *properties) substitute(raw string) (string, error) {
+	s := raw
 	for range maxSubstitutions {
 		from, to := variable(s)
 		if from < 0 {
 			return s, nil
 		}
 		val, ok := ps.lookup(s[from+2 : to-1])
-		if !ok {
+		switch {
+		case !ok:
 			return s, nil
+		case strings.Contains(val, s[from:to]):
+			return raw, nil
 		}
 		if s = s[:from] + val + s[to:]; len(s) > maxValue {
 			return "", fmt.Errorf("the value grows beyond a mebibyte")
@@ -105,35 +111,36 @@ func (ps *properties) substitute(s string) (string, error) {
 	return s, nil
 }
 
+// lookup returns what ${name} stands for.
 func (ps *properties) lookup(name string) (string, bool) {
-	if env, ok := strings.CutPrefix(name, "env."); ok && env != "" {
+	if env, ok := strings.CutPrefix(name, "env."); ok {
 		for i := range len(env) {
 			if env[i] == '-' {
-				if v, ok := ps.env(env[:i]); ok {
+				if v, ok := ps.outside("env." + env[:i]); ok {
 					return v, true
 				}
 				return env[i+1:], true
 			}
 			if strings.HasPrefix(env[i:], ":-") {
-				if v, _ := ps.env(env[:i]); v != "" {
+				if v, _ := ps.outside("env." + env[:i]); v != "" {
 					return v, true
 				}
 				return env[i+2:], true
 			}
 		}
-		if v, ok := ps.env(env); ok {
-			return v, true
-		}
+	}
+	if v, ok := ps.outside(name); ok {
+		return v, true
 	}
 	if now, old := renamed[name]; old {
 		name = now
 	}
-	p := ps.m[name]
-	if p == nil {
-		return "", false
+	if p := ps.m[name]; p != nil {
+		p.used = true
+		return p.raw, true
 	}
-	p.used = true
-	return p.raw, true
+	v, ok := defaults[name]
+	return v, ok
 }
 
 // variable returns where the first innermost ${name} stands, or −1.
@@ -259,6 +266,39 @@ func (ps *properties) number(name string, def, low float64) float64 {
 // millis returns a span given in milliseconds.
 func (ps *properties) millis(name string, def, low int64) heddle.Span {
 	return heddle.Span(ps.integer(name, def, low)) * heddle.Millisecond
+}
+
+// timeUnits are the units of a time in Hadoop.
+var timeUnits = []struct {
+	suffix string
+	span   heddle.Span
+}{{"ns", 1}, {"us", 1000}, {"ms", heddle.Millisecond}, {"s", heddle.Second}, {"m", heddle.Minute}, {"h", heddle.Hour}, {"d", 24 * heddle.Hour}}
+
+// duration returns a span of whole milliseconds, which is given in milliseconds or with a unit.
+func (ps *properties) duration(name string, def, low int64) heddle.Span {
+	v, p := ps.value(name)
+	if p == nil {
+		return heddle.Span(def) * heddle.Millisecond
+	}
+	digits, in := strings.ToLower(strings.TrimSpace(v)), heddle.Millisecond
+	for _, u := range timeUnits {
+		if rest, ok := strings.CutSuffix(digits, u.suffix); ok {
+			digits, in = rest, u.span
+			break
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	switch {
+	case err != nil:
+		ps.bad(p, "%q is not a time; expected a whole number of milliseconds, or one with a unit: ns, us, ms, s, m, h or d", strings.TrimSpace(v))
+	case n > math.MaxInt64/int64(in):
+		ps.bad(p, "%q is too large", strings.TrimSpace(v))
+	case n < 0 || heddle.Span(n)*in < heddle.Span(low)*heddle.Millisecond:
+		ps.bad(p, "%q is too small; at least %d ms is expected", strings.TrimSpace(v), low)
+	default:
+		return heddle.Span(n) * in / heddle.Millisecond * heddle.Millisecond
+	}
+	return heddle.Span(def) * heddle.Millisecond
 }
 
 // seconds returns a span of at least one second, given in seconds.

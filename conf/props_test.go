@@ -1,8 +1,11 @@
 package conf
 
 import (
+	"os/user"
 	"strings"
 	"testing"
+
+	"heddle"
 )
 
 func TestPropertyFileErrors(t *testing.T) {
@@ -22,6 +25,7 @@ func TestPropertyFileErrors(t *testing.T) {
 		"large":           {"<configuration>" + strings.Repeat(" ", maxFileBytes) + "</configuration>", "yarn-site.xml|a configuration may have"},
 		"many":            {"<configuration>" + strings.Repeat("<p/>", maxElements) + "</configuration>", "yarn-site.xml:1: p|more than 200000 elements"},
 		"include nothing": {"<configuration>\n<include/></configuration>", "yarn-site.xml:2: include|has no href"},
+		"include afar":    {"<configuration>\n<include href=\"file://host/y\"/></configuration>", "yarn-site.xml:2: include|only files"},
 		"include web":     {"<configuration>\n<include href=\"http://x/y\"/></configuration>", "yarn-site.xml:2: include|only files"},
 		"include absent":  {"<configuration>\n<include href=\"no.xml\"/></configuration>", "yarn-site.xml:2: include|no file no.xml"},
 		"include itself":  {"<configuration>\n<include href=\"yarn-site.xml\"/></configuration>", "yarn-site.xml:2: include|include itself"},
@@ -38,9 +42,9 @@ func TestPropertyFileErrors(t *testing.T) {
 
 func TestSubstitution(t *testing.T) {
 	ps := newProperties(&log{}, func(n string) (string, bool) {
-		v, ok := map[string]string{"HOME": "/h", "EMPTY": ""}[n]
+		v, ok := map[string]string{"env.HOME": "/h", "env.EMPTY": "", "user.name": "ann"}[n]
 		return v, ok
-	}).over([]*property{{name: "a", raw: "1${b}"}, {name: "b", raw: "2"}, {name: "n", raw: "b"}})
+	}).over([]*property{{name: "a", raw: "1${b}"}, {name: "b", raw: "2"}, {name: "n", raw: "b"}, {name: "self", raw: "x${self}"}, {name: "user.name", raw: "bob"}})
 	for in, want := range map[string]string{
 		"${a}3":             "123",
 		"${b}-${b}":         "2-2",
@@ -55,9 +59,70 @@ func TestSubstitution(t *testing.T) {
 		"${env.EMPTY-x}":    "",
 		"${env.EMPTY:-x-y}": "x-y",
 		"}${":               "}${",
+		"${user.name}":      "ann",
+		"${HOME}":           "${HOME}",
+		"${hadoop.tmp.dir}": "/tmp/hadoop-ann",
+		"${yarn.resourcemanager.webapp.address}/logs": "127.0.0.1:8088/logs",
+		"${self}":      "${self}", // Hadoop leaves what refers to itself
+		"${b} ${self}": "${b} ${self}",
 	} {
 		if got, err := ps.substitute(in); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", in, got, err, want)
+		}
+	}
+}
+
+// What ${…} stands for beside properties is the environment's, and what Java knows of the user.
+func TestOutside(t *testing.T) {
+	t.Setenv("HEDDLE_TEST", "here")
+	u, err := user.Current()
+	if err != nil {
+		t.Skip(err)
+	}
+	for name, want := range map[string]string{
+		"env.HEDDLE_TEST": "here", "user.name": u.Username, "user.home": u.HomeDir, "java.io.tmpdir": "/tmp",
+	} {
+		if got, ok := outside(name); got != want || !ok {
+			t.Errorf("%s: %q, %v; want %q", name, got, ok, want)
+		}
+	}
+	for _, name := range []string{"HEDDLE_TEST", "env.HEDDLE_NO_TEST", "user"} {
+		if got, ok := outside(name); ok {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// A property that refers to itself stands as it is written, and keeps nothing from being read.
+func TestRefersToItself(t *testing.T) {
+	d := daemonOf(t, disk{yarnSite: props("yarn.resourcemanager.cluster-id=${yarn.resourcemanager.cluster-id}\na=${a}\nyarn.log.server.url=${a}")})
+	if d.ClusterID != "${yarn.resourcemanager.cluster-id}" || d.LogServerURL != "${a}" {
+		t.Errorf("got %q, %q", d.ClusterID, d.LogServerURL)
+	}
+}
+
+// Included files may be given as URLs. Relative ones are beside the file that was asked for, or else beside the one that
+// includes them.
+func TestIncludes(t *testing.T) {
+	include := func(href string) string {
+		return `<configuration xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="` + href + `"><xi:fallback/></xi:include></configuration>`
+	}
+	const size = "yarn.scheduler.maximum-allocation-mb="
+	for name, c := range map[string]struct {
+		files disk
+		want  int64
+	}{
+		"a URL":          {disk{yarnSite: include("file:///etc/my%20site.xml"), "/etc/my site.xml": props(size + "4096")}, 4096},
+		"of this host":   {disk{yarnSite: include("file://localhost/etc/site.xml"), "/etc/site.xml": props(size + "4096")}, 4096},
+		"a short one":    {disk{yarnSite: include("file:/etc/site.xml"), "/etc/site.xml": props(size + "4096")}, 4096},
+		"not there":      {disk{yarnSite: include("file:///etc/site.xml")}, 8192},
+		"an absolute":    {disk{yarnSite: include("/etc/site.xml"), "/etc/site.xml": props(size + "4096")}, 4096},
+		"in the folder":  {disk{yarnSite: include("sub/a.xml"), "sub/a.xml": include("b.xml"), "b.xml": props(size + "4096"), "sub/b.xml": props(size + "2048")}, 4096},
+		"beside another": {disk{yarnSite: include("sub/a.xml"), "sub/a.xml": include("b.xml"), "sub/b.xml": props(size + "2048")}, 2048},
+	} {
+		h, l := c.files.load()
+		if err := l.err(); err != nil || h.Site.Maximum[heddle.Memory] != c.want {
+			t.Errorf("%s: %v, %v; want %d", name, h.Site.Maximum, err, c.want)
 		}
 	}
 }

@@ -38,7 +38,7 @@ type Site struct {
 
 // DefaultSite returns what Hadoop does without any file.
 func DefaultSite() *Site {
-	ps := newProperties(&log{}, func(string) (string, bool) { return "", false })
+	ps := newProperties(&log{}, nowhere)
 	s := readSite(ps)
 	readMapReduce(ps, s)
 	return s
@@ -60,6 +60,9 @@ func readSite(ps *properties) *Site {
 	s.NodeHeartbeat = ps.millis("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", 1000, 1)
 	s.NodeExpiry = ps.millis("yarn.nm.liveness-monitor.expiry-interval-ms", 600_000, 1)
 	s.fairFile = ps.text("yarn.scheduler.fair.allocation.file", "fair-scheduler.xml")
+	if path, ok := localPath(s.fairFile); ok {
+		s.fairFile = path
+	}
 
 	mem := ps.integer("yarn.nodemanager.resource.memory-mb", -1, -1)
 	cpu := ps.integer("yarn.nodemanager.resource.cpu-vcores", -1, -1)

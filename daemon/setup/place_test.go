@@ -128,9 +128,48 @@ func TestFairPlace(t *testing.T) {
 	if same, err := fixed.Scheduler.Rebuild([]string{"root.ann"}); err != nil || len(same.Queues) != 2 {
 		t.Errorf("rules that create nothing make queues: %v, %v", same, err)
 	}
-	fails(t, Options{ConfDir: folder(t, "fair", map[string]string{
-		"fair-scheduler.xml": `<allocations><queue name="a"/><queuePlacementPolicy><rule name="default" queue="root.a.b"/></queuePlacementPolicy></allocations>`,
-	})}, "the placement rule default: queue root.a.b cannot be created")
+}
+
+// A rule default may name a queue that takes no applications, as the one of Hadoop's documentation does: they are refused
+// when they come to it, and others are not. Inside another rule it names a queue that holds others.
+func TestFairDefaultTakesNothing(t *testing.T) {
+	tree := func(policy string) *Daemon {
+		return load(t, Options{ConfDir: folder(t, "fair", map[string]string{
+			"fair-scheduler.xml": `<allocations><queue name="sample_queue"><queue name="sample_sub_queue"/></queue><queue name="secondary_group_queue" type="parent"/>
+				<queuePlacementPolicy>` + policy + `</queuePlacementPolicy></allocations>`,
+			"core-site.xml": props("hadoop.user.group.static.mapping.overrides=ann=staff,secondary_group_queue;bob=staff"),
+		})})
+	}
+	const example = `<rule name="specified"/><rule name="primaryGroup" create="false"/>
+		<rule name="nestedUserQueue"><rule name="secondaryGroupExistingQueue" create="false"/></rule>`
+	for policy, why := range map[string]string{
+		example + `<rule name="default" queue="sample_queue"/>`:                    "submitted by user bob to non-leaf queue: default: queue root.sample_queue has queues",
+		example + `<rule name="default" queue="sample_queue.sample_sub_queue.x"/>`: "submitted by user bob to unknown queue: default: queue root.sample_queue.sample_sub_queue.x cannot be created",
+		example + `<rule name="default" queue="a..b"/>`:                            `submitted by user bob to unknown queue: default: "root.a..b" is not the path of a queue`,
+	} {
+		d := tree(policy)
+		if !slices.ContainsFunc(d.Notices, func(n conf.Notice) bool {
+			return n.Kind == conf.Remark && strings.HasPrefix(n.Text, "applications that come to the rule default are refused: ")
+		}) {
+			t.Errorf("%s: nobody is told in %v", policy, d.Notices)
+		}
+		if got, err := d.Scheduler.Place(rm.Placement{User: "ann", Queue: "default"}); got != "root.secondary_group_queue.ann" || err != nil {
+			t.Errorf("%s: %q, %v", policy, got, err)
+		}
+		if got, err := d.Scheduler.Place(rm.Placement{User: "bob", Queue: "default"}); got != "" || !strings.HasPrefix(text(err), why) {
+			t.Errorf("%s: %q, %v, want %s", policy, got, err, why)
+		}
+	}
+	s := tree(`<rule name="nestedUserQueue"><rule name="default"/></rule>`).Scheduler
+	for _, created := range [][]string{nil, {"root.default.bob"}} {
+		s, err := s.Rebuild(created)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Place(rm.Placement{User: "bob", Queue: "default"}); got != "root.default.bob" || err != nil {
+			t.Errorf("under the default queue, with %q: %q, %v", created, got, err)
+		}
+	}
 }
 
 func TestOneQueueTakesEverything(t *testing.T) {

@@ -77,10 +77,7 @@ func (s *source) scheduler(members *groups) (sch *rm.Scheduler, why []string, er
 	}
 	var build func([]string) (*rm.Scheduler, error)
 	build = func(created []string) (*rm.Scheduler, error) {
-		t, err := s.tree(p.Queues, created)
-		if err != nil {
-			return nil, err
-		}
+		t := s.tree(p.Queues, created)
 		h := s.hadoop
 		built, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: t.fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum})
 		if err != nil {
@@ -121,33 +118,24 @@ type rules interface {
 	NeedsGroups(queue, user string) bool
 }
 
-func (s *source) tree(queues string, created []string) (*tree, error) {
+func (s *source) tree(queues string, created []string) *tree {
 	h := s.hadoop
 	switch queues {
 	case "capacity":
-		return &tree{kind: "capacity", queues: capacityQueues(h.Capacity, h.CapacityACLs), rules: h.CapacityPlacement}, nil
+		return &tree{kind: "capacity", queues: capacityQueues(h.Capacity, h.CapacityACLs), rules: h.CapacityPlacement}
 	case "fair":
-		placement, cfg, err := fairTree(h.FairPlacement, created)
-		if err != nil {
-			return nil, err
-		}
-		return &tree{kind: "fair", queues: fairQueues(cfg, h.FairACLs), fair: cfg, rules: placement}, nil
+		placement, cfg := fairTree(h.FairPlacement, created)
+		return &tree{kind: "fair", queues: fairQueues(cfg, h.FairACLs), fair: cfg, rules: placement}
 	default: // one, or a tree that the builder knows by name
-		return &tree{kind: "capacity", queues: capacityQueues(conf.DefaultCapacity(), conf.Bare().Complete().CapacityACLs)}, nil
+		return &tree{kind: "capacity", queues: capacityQueues(conf.DefaultCapacity(), conf.Bare().Complete().CapacityACLs)}
 	}
 }
 
 // fairTree returns the tree with the queues that rules send everybody to and those that were created, in the order in
 // which Hadoop breaks ties.
-func fairTree(p *conf.FairPlacement, created []string) (*conf.FairPlacement, *fair.Config, error) {
+func fairTree(p *conf.FairPlacement, created []string) (*conf.FairPlacement, *fair.Config) {
 	p, cfg := p.Clone()
-	for _, r := range p.Rules() {
-		if r.Name == "default" && r.Create {
-			if err := p.Create(r.Queue); err != nil {
-				return nil, nil, fmt.Errorf("the placement rule default: %w", err)
-			}
-		}
-	}
+	p.CreateDefaults()
 	if p.Creates() {
 		for _, path := range append([]string{defaultQueue}, created...) { // the root is never a leaf
 			_ = p.Create(path) // if that is impossible, placement refuses it too
@@ -157,7 +145,7 @@ func fairTree(p *conf.FairPlacement, created []string) (*conf.FairPlacement, *fa
 	sorted := *cfg
 	sorted.Queues = slices.Clone(cfg.Queues)
 	sorted.SortQueues()
-	return p, &sorted, nil
+	return p, &sorted
 }
 
 // stopped returns the state of a queue that accepts no applications, or "".

@@ -186,7 +186,7 @@ func read(o Options) (*source, error) {
 		}
 	}
 	if s.ConfDir != "" {
-		h, err := conf.ReadDir(s.ConfDir)
+		h, err := conf.ReadCluster(s.ConfDir)
 		switch {
 		case err == nil:
 			s.hadoop, s.had = h, found{true, h.Capacity != nil, h.Fair != nil}

@@ -178,6 +178,21 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// A ResourceManager does not need mapred-site.xml.
+func TestWrongMapReduce(t *testing.T) {
+	dir := folder(t, "capacity", map[string]string{"mapred-site.xml": "<configuration>"})
+	d := load(t, Options{ConfDir: dir})
+	if last := d.Notices[len(d.Notices)-1]; last.File != filepath.Join(dir, "mapred-site.xml") || last.Kind != conf.Remark {
+		t.Errorf("nobody is told: %v", d.Notices)
+	}
+	if _, err := d.Refresh(); err != nil {
+		t.Error(err)
+	}
+	if said := checked(t, dir); strings.Contains(said, "mapred-site") {
+		t.Errorf("a check says %s", said)
+	}
+}
+
 func TestFolderOfTheEnvironment(t *testing.T) {
 	dir := folder(t, "capacity", nil)
 	t.Setenv("HADOOP_CONF_DIR", dir)
