@@ -159,6 +159,7 @@ func (x *rival) worth(ours exp.Arm) exp.Sweep {
 		{"without more masters, the smallest first", "gate.am=capacity"},
 		{"without reduces in pace with maps", "gate.reduce=open"},
 		{"without looking for uncrowded nodes", "place={map: any, reduce: [any, even]}"},
+		{"without regard for masters that start", "place={map: [any, {uncrowded: {masters: 0}}], reduce: [any, {uncrowded: {masters: 0}}, even]}"},
 		{"without reduces on as many nodes as there are", "place.reduce=[any, uncrowded]"},
 		{"without executor placement", "place.executor=any"},
 		{"without running beside reservations", "book=capacity"},

@@ -12,7 +12,7 @@ import (
 	"heddle/policies"
 )
 
-// An arm of the sweep left-out that restates the shares, the order or the controls differs from heddle only in what its
+// An arm of the sweep left-out that restates the shares, the order, the places or the controls differs from heddle only in what its
 // name says, and in no other option.
 func TestLeftOutAlone(t *testing.T) {
 	e := named(&System, "heddle-on-dress-mixed-30")
@@ -26,6 +26,7 @@ func TestLeftOutAlone(t *testing.T) {
 		"without serving those with reduces alone sooner": {"shortest.ending_first"},
 		"without weighing work by durations":              {"shortest.durations"},
 		"without more weight for masters that start":      {"idle", "masters"},
+		"without regard for masters that start":           {"map.uncrowded.masters", "reduce.uncrowded.masters"},
 		"with suspension":                                 {"ikayak.suspend"},
 		"with memory moved between tasks":                 {"mrorchestrator.regression", "mrorchestrator.regression.lower_memory", "mrorchestrator.regression.mode"},
 	} {
@@ -42,7 +43,8 @@ func TestLeftOutAlone(t *testing.T) {
 	}
 }
 
-// said returns what an arm's profile says about its shares, its lane's order and its controls, as policy.option.
+// said returns what an arm's profile says about its shares, its lane's order, its controls and the places of its tasks, as
+// policy.option; places begin with the kind.
 func said(t *testing.T, e *exp.Experiment, arm string) map[string]string {
 	t.Helper()
 	a, err := e.Arm(arm)
@@ -54,18 +56,25 @@ func said(t *testing.T, e *exp.Experiment, arm string) map[string]string {
 		t.Fatal(err)
 	}
 	out := map[string]string{}
-	for _, policy := range slices.Concat(p.Share, []any{p.Lanes[0].Order}, p.Control) {
-		options, ok := policy.(map[string]any)
-		if !ok {
-			options = map[string]any{fmt.Sprint(policy): nil}
-		}
-		for name, of := range options {
-			out[name] = "is there"
-			o, _ := of.(map[string]any)
-			for key, value := range o {
-				out[name+"."+key] = fmt.Sprint(value)
+	add := func(prefix string, list ...any) {
+		for _, policy := range list {
+			options, ok := policy.(map[string]any)
+			if !ok {
+				options = map[string]any{fmt.Sprint(policy): nil}
+			}
+			for name, of := range options {
+				out[prefix+name] = "is there"
+				o, _ := of.(map[string]any)
+				for key, value := range o {
+					out[prefix+name+"."+key] = fmt.Sprint(value)
+				}
 			}
 		}
+	}
+	add("", slices.Concat(p.Share, []any{p.Lanes[0].Order}, p.Control)...)
+	for _, kind := range []string{"map", "reduce"} {
+		list, _ := p.Place[kind].([]any)
+		add(kind+".", list...)
 	}
 	return out
 }
