@@ -101,7 +101,7 @@ const (
 	agentEvery   = 5 * heddle.Second // at the latest
 	agentAgain   = heddle.Second     // if the node is unknown, or the agent has not done what it was told
 	agentLease   = 30 * heddle.Second
-	agentRuns    = 5 * heddle.Second // before the first agent of a node may freeze: a waiting reduce reports every 2 s
+	agentRuns    = 5 * heddle.Second // after a node's first agent, before anything there is frozen: a waiting reduce reports every 2 s
 	agentCaps    = heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims
 	agentVersion = 40  // bits of a version below the epoch
 	mostFailures = 100 // kept per agent
@@ -210,7 +210,7 @@ func (m *Machine) replace(a, next *agent) {
 		m.answer(a.call, nil, &Replaced{a.node.id})
 	}
 	m.timers.stop(&a.timer)
-	next.disks, next.busy = a.disks, a.busy
+	next.disks, next.busy, next.freezes = a.disks, a.busy, a.freezes
 	next.before = append(slices.Clone(a.before[max(0, len(a.before)+1-mostBefore):]), earlier{name: a.name})
 }
 

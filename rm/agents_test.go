@@ -227,8 +227,8 @@ func TestFrozenForTheRest(t *testing.T) {
 	}
 }
 
-// The first agent of a node under this ResourceManager freezes nothing for some seconds, in which containers frozen by
-// an earlier ResourceManager run.
+// The first agent of a node under this ResourceManager, and one that replaces it, freeze nothing for some seconds, in
+// which containers frozen by an earlier ResourceManager run.
 func TestFirstAgentFreezesLater(t *testing.T) {
 	w, c, m, n, a, task := agentedBy(t, "")
 	home := w.app(m.who.Attempt.App).Master
@@ -255,10 +255,12 @@ func TestFirstAgentFreezesLater(t *testing.T) {
 		}
 		return p.Want[0].Frozen > 0
 	}
-	if frozen() {
-		t.Error("it is told to freeze at once")
+	for _, a.name = range []string{"one", "two"} {
+		if frozen() {
+			t.Errorf("agent %s is told to freeze at once", a.name)
+		}
+		w.want(c, task, policy.Step{Do: policy.Resume})
 	}
-	w.want(c, task, policy.Step{Do: policy.Resume})
 	w.sleep(agentRuns)
 	if !frozen() {
 		t.Error("it is never told to freeze")

@@ -64,6 +64,8 @@ type held struct {
 	set     groups.Set // the last set that it was given
 	sure    bool       // whether set was applied without an error
 	stuck   bool       // as far as is known, it is still frozen although it was told to thaw
+	resists time.Time  // since when it does not freeze although it is told to; zero if it does or is not
+	again   time.Time  // … and when it is told so again
 	failed  string     // why the last change failed
 	lacks   []string   // … what could not be done
 	failing time.Time  // … and since when
@@ -253,18 +255,20 @@ func (s *state) carry(now time.Time) {
 	if !first.IsZero() && (first.Before(s.warned) || late > 2*lateThaw) { // before anything is frozen
 		s.watched(first)
 	}
-	s.giveAll(sets, false) // first, because a container may take long to freeze
-	if !s.stuck() {        // otherwise the warden knows when it was to thaw, and sees to it
-		s.watched(first)
+	s.giveAll(sets, func(h *held, set groups.Set) bool { return !set.Freeze && (h.set.Freeze || h.stuck) })
+	if !s.stuck() { // otherwise the warden knows when it was to thaw, and sees to it
+		s.watched(first) // before anything that takes time: by then it might thaw what stays frozen
 	}
-	s.giveAll(sets, true)
+	s.giveAll(sets, func(_ *held, set groups.Set) bool { return !set.Freeze })
+	s.giveAll(sets, func(*held, groups.Set) bool { return true }) // last, because a container may take long to freeze
 }
 
-// giveAll applies the sets that freeze, or all others.
-func (s *state) giveAll(sets map[string]groups.Set, freeze bool) {
+// giveAll applies the sets that are to come next, and removes them.
+func (s *state) giveAll(sets map[string]groups.Set, next func(*held, groups.Set) bool) {
 	for _, id := range slices.Sorted(maps.Keys(sets)) {
-		if sets[id].Freeze == freeze {
-			s.give(s.held[id], sets[id])
+		if h, set := s.held[id], sets[id]; next(h, set) {
+			s.give(h, set)
+			delete(sets, id)
 		}
 	}
 }
@@ -298,14 +302,22 @@ func (s *state) target(now time.Time, h *held) groups.Set {
 }
 
 // give applies a set to a container if it has another, or if the set has a memory bound, which memory use may have
-// outgrown.
+// outgrown. Nothing else happens while a container does not freeze, so the pauses between two tries grow.
 func (s *state) give(h *held, set groups.Set) {
-	if h.sure && h.set == set && set.High == 0 {
+	if h.set == set && (h.sure && set.High == 0 || s.now.Before(h.again)) {
 		return
 	}
 	before, was := h.set, h.sure
 	err := s.groups.Apply(h.ID, set)
 	h.set, h.sure, h.stuck = set, err == nil, !set.Freeze && (before.Freeze || h.stuck) && frozen(err)
+	if set.Freeze && resists(err) {
+		if h.resists.IsZero() {
+			h.resists = s.now
+		}
+		h.again = s.now.Add(max(usualLook, s.now.Sub(h.resists)))
+	} else {
+		h.resists, h.again = time.Time{}, time.Time{}
+	}
 	if (s.noted(h, err) || before != set) && err == nil && (was || set != groups.Set{}) {
 		s.log.Info("set", "container", h.ID, "task", h.Task, "park", set.Park, "weight", set.Weight, "freeze", set.Freeze,
 			"quota", set.Quota, "high_mib", set.High, "wish", s.version())
@@ -318,6 +330,12 @@ func frozen(err error) bool {
 		return failed.What.Has(heddle.Freezes)
 	}
 	return err != nil
+}
+
+// resists reports whether all that failed of a change is that a container did not freeze, by its error.
+func resists(err error) bool {
+	failed, ok := errors.AsType[*groups.Failed](err)
+	return ok && failed.What == heddle.Freezes
 }
 
 func (s *state) version() uint64 {
@@ -379,7 +397,7 @@ func (s *state) report(into *api.Sync) asked {
 		if h.gone || len(into.Containers) == api.MaxContainers {
 			continue
 		}
-		c := api.Container{ID: id, Task: h.Task, Parked: h.set.Park, Weight: h.set.Weight, Frozen: h.set.Freeze}
+		c := api.Container{ID: id, Task: h.Task, Parked: h.set.Park, Weight: h.set.Weight, Frozen: h.set.Freeze && h.resists.IsZero()}
 		if s.wish != nil && s.wish.Measure {
 			u := s.groups.Measure(id)
 			h.cpu = max(h.cpu, u.CPU.Milliseconds())

@@ -503,6 +503,60 @@ func TestFreezesLast(t *testing.T) {
 	}
 }
 
+// What is to thaw goes before everything else, and the warden knows the next end before that takes time.
+func TestThawsFirst(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	begin := time.Unix(1_700_000_000, 0)
+	s.round(begin, []procs.Container{container(0), container(1), container(2)})
+	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}, {ID: container(2).ID, Freeze: 60_000}}})
+	f.did = nil
+	var before []string
+	s.warn = func(time.Time) { before = slices.Clone(f.did) }
+	s.answer(begin.Add(5*time.Second), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{
+		{ID: container(0).ID, Park: true}, {ID: container(1).ID, Freeze: 1}, {ID: container(2).ID, Freeze: 55_000},
+	}})
+	if want := []string{container(1).ID, container(0).ID}; !slices.Equal(f.did, want) || !slices.Equal(before, want[:1]) {
+		t.Errorf("changed in turn %v, and %v before the warden knew the next end; want %v", f.did, before, want)
+	}
+}
+
+// What does not freeze is told so again after pauses that grow, or at once if something else is wanted too, and is not
+// reported as frozen meanwhile.
+func TestDoesNotFreeze(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	begin := time.Unix(1_700_000_000, 0)
+	frozen := func() bool {
+		var said api.Sync
+		s.report(&said)
+		return said.Containers[0].Frozen
+	}
+	wants := func(after time.Duration, version uint64, weight int64) {
+		s.answer(begin.Add(after), &api.Wish{Version: version, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Weight: weight, Freeze: 60_000}}})
+	}
+	s.round(begin, []procs.Container{container(0)})
+	f.fails = &groups.Failed{What: heddle.Freezes, Err: errBroken}
+	wants(0, 1, 0)
+	var tries []string
+	for after := 500 * time.Millisecond; after < 15*time.Second; after += 500 * time.Millisecond {
+		f.did = nil
+		if s.carry(begin.Add(after)); len(f.did) > 0 {
+			tries = append(tries, after.String())
+		}
+		if frozen() {
+			t.Fatalf("after %v it is reported as frozen", after)
+		}
+	}
+	if want := []string{"1s", "2s", "4s", "8s"}; !slices.Equal(tries, want) {
+		t.Errorf("tried again after %v, want %v", tries, want)
+	}
+	f.fails = nil
+	if wants(15*time.Second, 2, 50); !frozen() {
+		t.Error("with another weight it is not told to freeze at once")
+	}
+}
+
 // What a warden has thawed, because the agent was late, is frozen again for the rest of its time.
 func TestFreezesAgain(t *testing.T) {
 	f := newTree()
