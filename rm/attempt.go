@@ -306,6 +306,7 @@ func (m *Machine) stopAttempt(a *app, target appState) {
 	m.stopMaster(t, int32(heddle.KilledByRM))
 	t.finish(m, state)
 	t.drop()
+	m.hush(a)
 }
 
 // stopMaster ends a master's container, if it has one: the node is told at once and again at its next heartbeat.

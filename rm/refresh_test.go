@@ -103,7 +103,8 @@ func TestSizesOutliveRestarts(t *testing.T) {
 }
 
 // Where map outputs are, and how large they are, stays known when the configuration is read again, although nodes get
-// other numbers then. What a node had that has been forgotten counts when it is made again.
+// other numbers then, also while the end of the application is being stored. What a node had that has been forgotten
+// counts when it is made again.
 func TestOutputsStayKnown(t *testing.T) {
 	var placed func(*Scheduler) *Scheduler
 	placed = func(s *Scheduler) *Scheduler {
@@ -147,4 +148,16 @@ func TestOutputsStayKnown(t *testing.T) {
 	}
 	a.says([]MapOutput{{app, 1, 70}})
 	is("made again", cluster.Output{Node: 1, Bytes: 5070})
+
+	gone, last := w.node("n4", 1024, 1), w.node("n5", 2048, 4)
+	last.task(m)
+	(&ag{w: w, node: last.id, name: "three"}).says([]MapOutput{{app, 2, 1}})
+	forget(gone)
+	w.slow = true
+	w.kill(app)
+	if err := w.refresh(); err != nil {
+		t.Fatal(err)
+	}
+	a.says([]MapOutput{{app, 2, 1}})
+	is("killed, and its end is being stored", cluster.Output{Node: 1, Bytes: 5070}, cluster.Output{Node: 2, Bytes: 1})
 }
