@@ -208,7 +208,7 @@ func (m *Machine) used(n *node, q *BeatNode) {
 		all := min(physical, int64(math.Round(whole*1000)))
 		e.Others, e.Idle = max(0, all-e.CPU), physical-all
 	}
-	if was := m.core.View().Node(n.nid); e.CPU != was.CPUUsed() || e.Idle >= 0 && e.Idle != was.CPUIdle() { // otherwise nothing was measured anew
+	if was := m.core.View().Node(n.nid); e.CPU != was.CPUUsed() || whole != 0 && e.Idle != was.CPUIdle() { // otherwise nothing was measured anew, and 0 may mean that too
 		m.step(e)
 	}
 }

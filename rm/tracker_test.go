@@ -59,6 +59,7 @@ func TestNodeUsageOfOthers(t *testing.T) {
 		{2, 1, 1.5, 1250, 500}, // a vcore is a quarter of a processor
 		{2, 1, 0.2, 0, 1800},
 		{4, 3, 3.5, 2000, 500}, // only the machine's use changes
+		{4, 3, -1, 0, -1},      // … or is no longer known
 		{2, 8, 2, 0, 0},
 		{2, 1, 9, 1750, 0},
 		{2, 1, 0, 0, -1},
