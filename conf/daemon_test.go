@@ -89,7 +89,7 @@ func TestDaemonReads(t *testing.T) {
 // YARN takes units of this time alone, of those that are read.
 func TestTimesWithUnits(t *testing.T) {
 	for value, want := range map[string]heddle.Span{
-		"600000": 10 * heddle.Minute, "10m": 10 * heddle.Minute, " 600S ": 10 * heddle.Minute, "600000ms": 10 * heddle.Minute, "1h": heddle.Hour,
+		"600000": 10 * heddle.Minute, "10m": 10 * heddle.Minute, "600S\n": 10 * heddle.Minute, "600000ms": 10 * heddle.Minute, "1h": heddle.Hour,
 		"1999us": heddle.Millisecond, "5000000ns": 5 * heddle.Millisecond,
 	} {
 		if d := daemonOf(t, disk{yarnSite: props("yarn.am.liveness-monitor.expiry-interval-ms=" + value)}); d.MasterExpiry != want {

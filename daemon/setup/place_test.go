@@ -160,9 +160,9 @@ func TestFairDefaultTakesNothing(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %s", policy, got, err, why)
 		}
 	}
-	s := tree(`<rule name="nestedUserQueue"><rule name="default"/></rule>`).Scheduler
+	nested := tree(`<rule name="nestedUserQueue"><rule name="default"/></rule>`).Scheduler
 	for _, created := range [][]string{nil, {"root.default.bob"}} {
-		s, err := s.Rebuild(created)
+		s, err := nested.Rebuild(created)
 		if err != nil {
 			t.Fatal(err)
 		}
