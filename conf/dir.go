@@ -207,23 +207,28 @@ func (l *loader) load(f files) *Hadoop {
 	return h
 }
 
+// apart returns the properties of a file over base, with a log of their own: what is wrong with them may be no error.
+func (l *loader) apart(f files, name string, base *properties) *properties {
+	own := &loader{l.open, l.outside, &log{}}
+	props, _ := own.properties(f, name)
+	ps := newProperties(own.log, l.outside)
+	ps.m = base.m
+	return ps.over(props)
+}
+
 // mapReduce reads what the files say of MapReduce jobs, and returns the properties of mapred-site.xml over base. What is
 // wrong is an error if a file is read alone; in a folder it is one only for those who need it.
 func (l *loader) mapReduce(f files, base *properties, h *Hadoop) *properties {
-	own := &loader{l.open, l.outside, &log{}}
-	props, _ := own.properties(f, mapredSite)
-	mr := newProperties(own.log, l.outside)
-	mr.m = base.m
-	mr = mr.over(props)
+	mr := l.apart(f, mapredSite, base)
 	readMapReduce(mr, h.Site)
-	own.log.sort()
-	l.log.notices = append(l.log.notices, own.log.notices...)
+	mr.log.sort()
+	l.log.notices = append(l.log.notices, mr.log.notices...)
 	if f.dir == "" {
-		l.log.errs = append(l.log.errs, own.log.errs...)
+		l.log.errs = append(l.log.errs, mr.log.errs...)
 		return mr
 	}
-	h.mapReduce = own.log.errs
-	for _, e := range own.log.errs {
+	h.mapReduce = mr.log.errs
+	for _, e := range mr.log.errs {
 		text := e.Text + ". A ResourceManager does not need it, but heddle sim does not start with it"
 		h.Daemon.Remarks = append(h.Daemon.Remarks, Notice{Remark, e.File, e.Line, e.Field, text})
 	}

@@ -22,11 +22,7 @@ const (
 // fileSystem reads what core-site.xml and hdfs-site.xml say of the file system. What cannot be used there is no error of a
 // ResourceManager's: then nothing is known of HDFS.
 func (l *loader) fileSystem(f files, base *properties) FileSystem {
-	quiet := &loader{l.open, l.outside, &log{}}
-	props, _ := quiet.properties(f, hdfsSite)
-	ps := newProperties(quiet.log, l.outside)
-	ps.m = base.m
-	ps = ps.over(props)
+	ps := l.apart(f, hdfsSite, base)
 	fs := FileSystem{URL: ps.text("fs.defaultFS", ""), ByName: ps.flag("dfs.client.use.datanode.hostname", false)}
 	u, err := url.Parse(fs.URL)
 	if err != nil || u.Scheme != "hdfs" || u.Hostname() == "" {

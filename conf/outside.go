@@ -47,10 +47,10 @@ var defaults = map[string]string{
 
 	rmPrefix + "am.max-attempts":            strconv.Itoa(defaultMaxAttempts),
 	rmPrefix + "max-completed-applications": strconv.Itoa(defaultMaxCompleted),
-	memMin:                                  "1024",
-	memMax:                                  "8192",
-	cpuMin:                                  "1",
-	cpuMax:                                  "4",
+	memMin:                                  strconv.Itoa(defaultMinMiB),
+	memMax:                                  strconv.Itoa(defaultMaxMiB),
+	cpuMin:                                  strconv.Itoa(defaultMinVcores),
+	cpuMax:                                  strconv.Itoa(defaultMaxVcores),
 }
 
 // onHost returns the address of a port on the host of the ResourceManager.

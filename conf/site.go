@@ -52,6 +52,11 @@ const (
 	schedulerClass   = "yarn.resourcemanager.scheduler.class"
 )
 
+const (
+	defaultMinMiB, defaultMinVcores = 1024, 1
+	defaultMaxMiB, defaultMaxVcores = 8192, 4
+)
+
 func readSite(ps *properties) *Site {
 	s := &Site{Extra: readTypes(ps)}
 	s.readScheduler(ps)
@@ -135,8 +140,8 @@ func (s *Site) readLimits(ps *properties) {
 		r[heddle.CPU] = ps.either(resourceTypes+".vcores"+suffix, cpu, heddle.CPU, cpuDef)
 		return r
 	}
-	s.Minimum = both(".minimum-allocation", memMin, cpuMin, 1024, 1)
-	s.Maximum = both(".maximum-allocation", memMax, cpuMax, 8192, 4)
+	s.Minimum = both(".minimum-allocation", memMin, cpuMin, defaultMinMiB, defaultMinVcores)
+	s.Maximum = both(".maximum-allocation", memMax, cpuMax, defaultMaxMiB, defaultMaxVcores)
 	s.Increment = both(".increment-allocation", memStep, cpuStep, 1024, 1)
 	for i, name := range s.Extra {
 		d, key := heddle.Extra1+heddle.Dim(i), resourceTypes+"."+name

@@ -162,18 +162,18 @@ type Summary struct {
 // Summaries computes the summary of every profile, in order.
 func (c *Comparison) Summaries() []Summary {
 	out := make([]Summary, len(c.Profiles))
-	runs := make([][]Figures, len(c.Profiles))
 	for p := range c.Profiles {
+		var runs []Figures
 		bySeed := map[uint64]Figures{}
 		for _, r := range c.Profiles[p].Runs {
 			f := Measure(r)
-			runs[p], bySeed[r.Seed] = append(runs[p], f), f
+			runs, bySeed[r.Seed] = append(runs, f), f
 		}
-		out[p] = summarise(runs[p])
+		out[p] = summarise(runs)
 		out[p].Profile, out[p].bySeed = c.Profiles[p].Name, bySeed
 	}
 	for _, seed := range c.Seeds() {
-		for _, p := range c.winners(seed, runs) {
+		for _, p := range winners(seed, out) {
 			out[p].Won++
 		}
 	}
@@ -201,25 +201,23 @@ func summarise(runs []Figures) Summary {
 
 // winners lists the profiles with the lowest mean completion time under a seed, among at least two that completed as
 // many jobs as any: fewer jobs have an easier mean.
-func (c *Comparison) winners(seed uint64, runs [][]Figures) []int {
+func winners(seed uint64, sums []Summary) []int {
 	var won []int
 	var best Figures
 	rivals := 0
-	for p := range c.Profiles {
-		for i, r := range c.Profiles[p].Runs {
-			f := runs[p][i]
-			switch {
-			case r.Seed != seed || math.IsNaN(f[JCTMean]) || rivals > 0 && f[Completed] < best[Completed]:
-				continue
-			case rivals == 0 || f[Completed] > best[Completed]:
-				won, best, rivals = append(won[:0], p), f, 0
-			case f[JCTMean] < best[JCTMean]:
-				won, best = append(won[:0], p), f
-			case f[JCTMean] == best[JCTMean]:
-				won = append(won, p)
-			}
-			rivals++
+	for p := range sums {
+		f, ran := sums[p].bySeed[seed]
+		switch {
+		case !ran || math.IsNaN(f[JCTMean]) || rivals > 0 && f[Completed] < best[Completed]:
+			continue
+		case rivals == 0 || f[Completed] > best[Completed]:
+			won, best, rivals = append(won[:0], p), f, 0
+		case f[JCTMean] < best[JCTMean]:
+			won, best = append(won[:0], p), f
+		case f[JCTMean] == best[JCTMean]:
+			won = append(won, p)
 		}
+		rivals++
 	}
 	if rivals < 2 {
 		return nil

@@ -235,6 +235,11 @@ type NodeReport struct {
 	Deadline    int64        // of a graceful decommission, milliseconds since 1970; 0 if there is none
 }
 
+// Beats reports whether the node's state is one in which it sends heartbeats: it has registered, and is not gone.
+func (n *NodeReport) Beats() bool {
+	return n.State == "RUNNING" || n.State == "UNHEALTHY" || n.State == "DECOMMISSIONING"
+}
+
 // A NodeRow is the form in which a NodeManager is sent and printed.
 type NodeRow struct {
 	ID         string    `json:"id"`

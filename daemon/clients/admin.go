@@ -6,6 +6,7 @@ import (
 
 	"heddle"
 	"heddle/daemon"
+	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/wire"
@@ -61,17 +62,17 @@ func (s *service) updateNodeResource(ctx context.Context, _ daemon.Actor, req *w
 	if err != nil {
 		return nil, err
 	}
-	states := map[ids.Node]string{}
+	byID := map[ids.Node]*rm.NodeReport{}
 	for i := range nodes {
-		states[nodes[i].ID] = nodes[i].State
+		byID[nodes[i].ID] = &nodes[i]
 	}
 	for _, c := range req.GetNodeResourceMap() {
 		id, size := conv.Node(c.GetNodeId()), s.amount(c.GetResourceOption().GetResource())
-		switch state, there := states[id]; {
-		case !there:
+		switch n := byID[id]; {
+		case n == nil:
 			return nil, yarnError("nothing was changed: there is no node %s; yarn node -list -all lists the nodes", id)
-		case state != "RUNNING" && state != "UNHEALTHY" && state != "DECOMMISSIONING":
-			return nil, yarnError("nothing was changed: node %s is %s, and sends no heartbeats", id, state)
+		case !n.Beats():
+			return nil, yarnError("nothing was changed: node %s is %s, and sends no heartbeats", id, n.State)
 		}
 		if size.AnyNegative() || size[heddle.Memory] == 0 || size[heddle.CPU] == 0 {
 			return nil, yarnError("nothing was changed: %s cannot offer %d MiB and %d vcores; both must be more than 0",

@@ -109,7 +109,7 @@ func liveNodes(ctx context.Context, nodes []rm.NodeReport) (string, error) {
 			return "", err
 		}
 		n := &nodes[i]
-		if gone(n.State) || n.State == "NEW" {
+		if !n.Beats() {
 			continue
 		}
 		node := map[string]any{
