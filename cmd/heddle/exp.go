@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -175,17 +176,20 @@ in every column, simulated as heddle rm without node agents and with them. Losse
 				outcomes = append(outcomes, x)
 				return nil
 			})
-			if err != nil {
+			if err != nil && len(outcomes) == 0 {
 				return err
+			}
+			if err != nil {
+				a.note("%d of %d experiments are done and are printed", len(outcomes), len(list))
 			}
 			if f.output.value == "json" {
 				lines := []exp.Line{}
 				for _, x := range outcomes {
 					lines = append(lines, x.Lines()...)
 				}
-				return wrote(printJSON(a.out, lines))
+				return cmp.Or(err, wrote(printJSON(a.out, lines)))
 			}
-			return a.figures(outcomes)
+			return cmp.Or(err, a.figures(outcomes))
 		},
 	}
 	f.seeds.add(cmd.Flags())

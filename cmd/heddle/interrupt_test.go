@@ -29,8 +29,12 @@ func interrupt(t *testing.T, sig syscall.Signal) {
 	// 300,000 tasks on two nodes, so that no run is done before the signal comes.
 	trace := manyJobs(t, 10)
 	rows := filepath.Join(filepath.Dir(trace), "jobs.csv")
-	out, said := interrupted(t, sig, func(line string) bool { return strings.Contains(line, `msg="under way"`) },
-		"sim", "compare", "--profiles", "fifo,fair", "-v", "--world", "given", "--nodes", "2", "--jobs", rows, trace)
+	out, said := interrupted(t, sig, func(line string) bool {
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(trace), ".*")); len(left) > 0 {
+			t.Errorf("%v would stay if the program were killed now", left)
+		}
+		return strings.Contains(line, `msg="under way"`)
+	}, "sim", "compare", "--profiles", "fifo,fair", "-v", "--world", "given", "--nodes", "2", "--jobs", rows, trace)
 	if !strings.Contains(out, "stopped early, after 0 of 10 runs") || !strings.Contains(out, "unfinished") {
 		t.Errorf("the result does not say that it is not whole:\n%s", out)
 	}
@@ -54,6 +58,15 @@ func TestInterruptedAlone(t *testing.T) {
 	}
 	if what := "stopped before jobs alone and clairvoyant orders had run"; !strings.Contains(out, what) || !strings.Contains(said, what) {
 		t.Errorf("it is not said what is missing:\n%s\n%s", out, said)
+	}
+}
+
+// If experiments are interrupted, those that are done are printed.
+func TestInterruptedExperiments(t *testing.T) {
+	out, said := interrupted(t, syscall.SIGINT, func(line string) bool { return strings.Contains(line, "msg=done experiment=coupling-two-greps") },
+		"exp", "run", "-v", "--seeds", "1", "coupling-two-greps", "coupling-200-jobs")
+	if !strings.Contains(out, "coupling-two-greps: ") || strings.Contains(out, "coupling-200-jobs") || !strings.Contains(said, "1 of 2 experiments are done") {
+		t.Errorf("want the first experiment alone, and a note on the second:\n%s\n%s", out, said)
 	}
 }
 

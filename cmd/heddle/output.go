@@ -22,14 +22,18 @@ func wrote(err error) error {
 // A target is a file to be written. The old content stays until the new content is complete.
 type target struct {
 	path string
-	file *os.File
-	temp string // the neighbour of path that is written first; "" for a pipe or a device
+	file *os.File    // the pipe or device; nil for a file
+	temp string      // the neighbour of path that is written first; it is there only meanwhile
+	mode os.FileMode // … and its mode
 	done bool
 }
 
 // openTarget makes sure, before long work begins, that a file can be written. The file must be neither one of inputs
 // nor standard output.
 func openTarget(flag, path string, inputs []string) (*target, error) {
+	if path == "-" {
+		return nil, usagef("%s: - is not standard output here; want the name of a file, such as /dev/stdout", flag)
+	}
 	info, err := os.Stat(path)
 	exists := err == nil
 	switch {
@@ -57,15 +61,26 @@ func openTarget(flag, path string, inputs []string) (*target, error) {
 			return nil, fmt.Errorf("%s: %w", flag, err)
 		}
 	}
-	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	t := &target{path: path, mode: mode, temp: filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))}
+	f, err := t.open()
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(t.temp)) // nothing is left behind if the program is killed during the work
+	}
 	if err != nil {
 		if why, ok := errors.AsType[*os.PathError](err); ok {
 			err = why.Err // without the temporary file's name
 		}
 		return nil, fmt.Errorf("%s: %s cannot be written: %w", flag, path, err)
 	}
-	return &target{path: path, file: f, temp: temp}, nil
+	return t, nil
+}
+
+// open returns the file that is written first.
+func (t *target) open() (*os.File, error) {
+	if t.file != nil {
+		return t.file, nil
+	}
+	return os.OpenFile(t.temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, t.mode)
 }
 
 // sameFile reports whether two paths name the same file, which need not exist. Pipes and devices are the same only if
@@ -90,12 +105,15 @@ func sameFile(a, b string) bool {
 // write fills the file and moves it to its place.
 func (t *target) write(fill func(io.Writer) error) error {
 	t.done = true
-	b := bufio.NewWriter(t.file)
-	err := fill(b)
-	if err == nil {
+	f, err := t.open()
+	if err != nil {
+		return failure{fmt.Errorf("write %s: %w", t.path, err)}
+	}
+	b := bufio.NewWriter(f)
+	if err = fill(b); err == nil {
 		err = b.Flush()
 	}
-	if e := t.file.Close(); err == nil {
+	if e := f.Close(); err == nil {
 		err = e
 	}
 	if t.temp != "" {
@@ -113,12 +131,8 @@ func (t *target) write(fill func(io.Writer) error) error {
 
 // drop abandons the file; after a write it does nothing.
 func (t *target) drop() {
-	if t == nil || t.done {
-		return
-	}
-	_ = t.file.Close() // its content is not needed
-	if t.temp != "" {
-		_ = os.Remove(t.temp)
+	if t != nil && !t.done && t.file != nil {
+		_ = t.file.Close() // its content is not needed
 	}
 }
 
