@@ -90,7 +90,8 @@ type (
 		Priority int32
 	}
 
-	// Ask replaces rows of an application's request table.
+	// Ask replaces rows of an application's request table. Without rows it says that the master asks for nothing more than
+	// is known.
 	Ask struct {
 		App  AppID
 		Rows []Row

@@ -271,6 +271,9 @@ func (c *Cluster) SetPriority(a *App, priority int32) { a.priority = priority }
 // KeepMasters makes an application's masters keep the size requested for them from now on.
 func (c *Cluster) KeepMasters(a *App) { a.facts.MasterHeap = 0 }
 
+// SetAsked records that an application's master has said what it asks for.
+func (c *Cluster) SetAsked(a *App) { a.asked = true }
+
 // Exclude replaces the set of nodes on which an application wants nothing.
 func (c *Cluster) Exclude(a *App, nodes []heddle.NodeID) {
 	a.excluded = nil

@@ -308,6 +308,7 @@ type App struct {
 	peak     [heddle.NumKinds]int64 // MiB: the largest peak memory of a task that ended
 	begun    bool                   // one of its tasks has run, or was found running
 	lost     bool                   // it has done more than is counted: see Done
+	asked    bool                   // its master has said what it asks for
 	over     bool
 	unseen   *Container // granted but not acquired, newest first
 	master   *Container
@@ -432,10 +433,10 @@ func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
 // Done returns how many of a job's maps or reduces are done, as far as that is known: those that [App.Finished] counts. If
 // the job had done some before anybody counted (see [heddle.Past]), it is its number of maps less those that it asks for
 // and runs, and likewise for reduces once its maps are over: MapReduce asks for all of them then, and none ends before.
-// While it neither asks for a task nor runs one, nothing says how many.
+// Until its master has said what it asks for, and while it neither asks for a task nor runs one, nothing says how many.
 func (a *App) Done(k heddle.Kind) int {
 	of := 0
-	if a.lost {
+	if a.lost && a.asked {
 		switch _, tasks := a.Tasks(); {
 		case tasks == 0:
 		case k == heddle.Map:

@@ -93,11 +93,11 @@ func (a *app) newest() *attempt {
 	return a.attempts[len(a.attempts)-1]
 }
 
-// current yields the applications that the core knows, in the order it met them, each with its newest attempt.
+// current yields the applications that the core knows, in the order of their numbers, each with its newest attempt.
 func (m *Machine) current() iter.Seq2[*app, *attempt] {
 	return func(yield func(*app, *attempt) bool) {
 		for _, a := range m.apps {
-			if a != nil && a.newest() != nil && !yield(a, a.newest()) {
+			if a != nil && a.aid != heddle.NoApp && a.newest() != nil && !yield(a, a.newest()) {
 				return
 			}
 		}
@@ -134,8 +134,12 @@ func (m *Machine) begin(a *app, running bool) {
 		m.end(a, appFailed, Failed, text("Application %s was submitted to %s, which is not a leaf queue", a.ID, a.queue))
 		return
 	}
-	a.aid = heddle.AppID(len(m.apps))
-	m.apps = append(m.apps, a)
+	if a.recovered { // its place was kept
+		a.aid = heddle.AppID(slices.Index(m.apps, a))
+	} else {
+		a.aid = heddle.AppID(len(m.apps))
+		m.apps = append(m.apps, a)
+	}
 	m.watchLife(a)
 	a.Facts.Last = m.past.of(a.runKey())
 	size := a.Master
@@ -221,6 +225,8 @@ func (m *Machine) close(a *app) {
 	if a.aid != heddle.NoApp {
 		m.step(heddle.AppDone{App: a.aid})
 		a.aid = heddle.NoApp
+	} else if i := slices.Index(m.apps, a); i >= 0 { // it came to its end before it was handed over
+		m.apps[i] = nil
 	}
 	for _, n := range a.nodes {
 		if n.state.active() {

@@ -69,6 +69,67 @@ func TestStartWaitsForNodes(t *testing.T) {
 	}
 }
 
+// An application that waits for its master keeps its place before younger ones that run, also if the configuration is read
+// again while the nodes are awaited. One that is killed meanwhile leaves its place.
+func TestPlacesOutliveRestarts(t *testing.T) {
+	for _, refreshed := range []bool{false, true} {
+		w := newWorld(t, "fifo", nil)
+		large := func() ids.App {
+			s := submission(w.newID(), "SPARK")
+			s.Master = heddle.Of(4096, 1000)
+			w.done(w.submitAs("ann", s, ""))
+			return s.ID
+		}
+		killed, old := large(), large()
+		home := w.node("n1", 2048, 4) // too small for either
+		young := w.submit("MAPREDUCE")
+		master := w.app(young).Master
+		home.run(master)
+		home.beat()
+		m := w.master(young)
+		w.restart(heddle.Second)
+		w.done(w.kill(killed))
+		if refreshed {
+			if err := w.refresh(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		home.register(2048, 4, found(master, 0))
+		m.register()
+		m.ask(row(20, "*", 1024, 5))
+		w.node("n2", 4096, 4)
+		if w.app(old).Master.IsZero() {
+			t.Errorf("refreshed %v: the younger application's tasks go before the older one's master", refreshed)
+		}
+		if of := w.m.byApp; of[old].aid > of[young].aid || slices.Contains(w.m.apps, of[killed]) {
+			t.Errorf("refreshed %v: the older application has number %d and the younger one %d of %d", refreshed, of[old].aid, of[young].aid, len(w.m.apps))
+		}
+	}
+}
+
+// The queue of an application that waited when the ResourceManager stopped cannot be removed before the application is
+// scheduled again.
+func TestQueuesStayAfterRestarts(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id := w.submit("SPARK")
+	w.restart(heddle.Second)
+	without := *w.m.sch
+	without.Rebuild = func([]string) (*Scheduler, error) {
+		s := testScheduler(t, "capacity")
+		s.Queues[1].Path = "root.other"
+		return s, nil
+	}
+	c := w.next()
+	w.step(&Refresh{Call: c, Scheduler: &without})
+	if _, err := answered[any](w, c); err == nil {
+		t.Error("it is removed")
+	}
+	w.node("n1", 8192, 8)
+	if p := w.app(id); p.Master.IsZero() {
+		t.Errorf("the application is %s and has no master", p.State)
+	}
+}
+
 // A master that waited when the ResourceManager stopped does not start on the last node to come before that node can
 // check tokens: the keys come with the answer to its registration, and its first heartbeat shows that it has them.
 func TestStartWaitsForKeys(t *testing.T) {

@@ -106,16 +106,17 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 
 // serve does what a master asks for, and answers.
 func (m *Machine) serve(t *attempt, q *Allocate) *Allocated {
+	first := t.last == nil
 	if m.cfg.Stock {
 		p := m.answerMaster(t, q)
 		m.blacklist(t, q)
-		m.ask(t, q.Ask)
+		m.ask(t, q.Ask, first)
 		m.giveBack(t, q.Release) // makes room for what is asked for now, not for earlier requests
 		return p
 	}
 	m.blacklist(t, q)
 	m.giveBack(t, q.Release)
-	m.ask(t, q.Ask)
+	m.ask(t, q.Ask, first)
 	return m.answerMaster(t, q)
 }
 

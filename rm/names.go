@@ -96,7 +96,9 @@ func (m *Machine) numbers() int { return len(m.apps) + len(m.nodes) + len(m.user
 func (m *Machine) renumber() {
 	m.apps = slices.DeleteFunc(m.apps, func(a *app) bool { return a == nil })
 	for i, a := range m.apps {
-		a.aid = heddle.AppID(i)
+		if a.aid != heddle.NoApp { // otherwise its place is kept
+			a.aid = heddle.AppID(i)
+		}
 	}
 	m.nodes = slices.DeleteFunc(m.nodes, func(n *node) bool { return m.byNode[n.id] != n })
 	for i, n := range m.nodes {

@@ -35,6 +35,8 @@ func (m *Machine) recover(list []Recovered) {
 	if len(alive) == 0 {
 		return
 	}
+	slices.SortFunc(alive, bySubmission)
+	m.apps = append(m.apps, alive...) // also those that the core meets later: they keep their places
 	m.hold = heddle.Time(m.cfg.SchedulingWait)
 	if slices.ContainsFunc(alive, func(a *app) bool { _, there := m.queues[a.queue]; return !there }) {
 		if err := m.rebuild(m.sch); err != nil {
@@ -44,6 +46,11 @@ func (m *Machine) recover(list []Recovered) {
 	for _, a := range alive {
 		m.resume(a)
 	}
+}
+
+// bySubmission compares applications by when they were submitted.
+func bySubmission(a, b *app) int {
+	return cmp.Or(cmp.Compare(a.submitted, b.submitted), a.ID.Compare(b.ID))
 }
 
 func (m *Machine) recoverApp(r *Recovered) *app {
@@ -143,7 +150,7 @@ func (m *Machine) release() {
 			waiting = append(waiting, a)
 		}
 	}
-	slices.SortFunc(waiting, func(a, b *app) int { return a.ID.Compare(b.ID) })
+	slices.SortFunc(waiting, bySubmission)
 	for _, a := range waiting {
 		m.start(a)
 	}

@@ -62,11 +62,15 @@ func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
 // reschedule builds a core for another scheduler and tells it about everything that exists.
 func (m *Machine) reschedule(sch *Scheduler) error {
 	queues := sch.Numbers()
-	for a := range m.current() {
+	for _, a := range m.apps {
+		if a == nil {
+			continue
+		}
 		if !m.sch.Maximum.Fits(sch.Maximum) {
 			return invalid(classYarn, "the maximum container size cannot shrink from %s to %s while there are applications, such as %s", m.text(m.sch.Maximum), m.text(sch.Maximum), a.ID)
 		}
-		if q, ok := queues[a.queue]; !ok || !sch.Queues[q].Leaf {
+		was, had := m.queues[a.queue]
+		if q, ok := queues[a.queue]; had && m.sch.Queues[was].Leaf && (!ok || !sch.Queues[q].Leaf) {
 			return invalid(classYarn, "queue %s still has applications, such as %s; it must stay a leaf queue until they have ended", a.queue, a.ID)
 		}
 	}
@@ -238,7 +242,7 @@ func (m *Machine) askAgain(a *app, t *attempt) {
 	for _, k := range t.sorted() {
 		rows = m.appendRows(rows, t, &k)
 	}
-	if len(rows) > 0 {
+	if len(rows) > 0 || a.recovered && t.last != nil { // without rows too, it has said what it asks for
 		m.step(heddle.Ask{App: a.aid, Rows: rows})
 	}
 }

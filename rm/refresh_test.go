@@ -57,7 +57,8 @@ func TestDoneStaysKnown(t *testing.T) {
 	knows("after a refresh of that", 1, 4, 1)
 }
 
-// How many tasks a running job has stays known after restarts. How many of them are done follows from what it asks for.
+// How many tasks a running job has stays known after restarts. How many of them are done follows from what it asks for,
+// once its master has said that.
 func TestSizesOutliveRestarts(t *testing.T) {
 	w := newWorld(t, "heddle", func(o *Options) { o.Config.ReadJobs = true })
 	home := w.node("n1", 32768, 32)
@@ -83,6 +84,7 @@ func TestSizesOutliveRestarts(t *testing.T) {
 		w.restart(heddle.Second)
 		home.register(32768, 32, found(master, 0), found(runs, 20))
 		home.beat()
+		knows(when+", while its master is away", 0, 0)
 		m.register()
 		m.ask(row(20, "*", 1024, 3), row(10, "*", 1024, 1))
 		w.sleep(w.with.Config.SchedulingWait)
@@ -100,6 +102,21 @@ func TestSizesOutliveRestarts(t *testing.T) {
 	}
 	home.beat()
 	knows("when all maps are done", 9, 2)
+
+	w.restart(heddle.Second)
+	home.run(runs)
+	home.register(32768, 32, found(master, 0), found(runs, 20))
+	home.beat()
+	w.sleep(w.with.Config.SchedulingWait)
+	knows("after a wait without its master", 0, 0)
+	m.register()
+	knows("before its master calls", 0, 0)
+	m.ask()
+	knows("when its master asks for nothing", 8, 0)
+	if err := w.refresh(); err != nil {
+		t.Fatal(err)
+	}
+	knows("after a refresh of that", 8, 0)
 }
 
 // Where map outputs are, and how large they are, stays known when the configuration is read again, although nodes get

@@ -251,9 +251,11 @@ func (m *Machine) withdraw(t *attempt) {
 	}
 }
 
-// ask enters rows into a master's table and hands them to the core, which is then offered nodes at once.
-func (m *Machine) ask(t *attempt, list []Request) {
-	if len(list) == 0 {
+// ask enters rows into a master's table and hands them to the core, which is then offered nodes at once. first says that
+// it is the master's first call since it registered: the core then also learns of a master from before the restart that
+// asks for nothing.
+func (m *Machine) ask(t *attempt, list []Request, first bool) {
+	if len(list) == 0 && !(first && t.app.recovered) {
 		return
 	}
 	rows := make([]heddle.Row, 0, len(list))

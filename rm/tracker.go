@@ -204,11 +204,12 @@ func (m *Machine) used(n *node, q *BeatNode) {
 		used *= float64(physical) / float64(of)
 	}
 	e := heddle.NodeUsed{Node: n.nid, CPU: int64(math.Round(min(used, maxProcessors) * 1000)), Idle: -1}
-	if physical > 0 && whole > 0 && whole <= maxProcessors { // not above 0 if not measured
+	silent := whole == 0 && q.OfNode.Physical == 0 // nothing is measured yet: on no machine is all memory free
+	if physical > 0 && whole >= 0 && whole <= maxProcessors && !silent {
 		all := min(physical, int64(math.Round(whole*1000)))
 		e.Others, e.Idle = max(0, all-e.CPU), physical-all
 	}
-	if was := m.core.View().Node(n.nid); e.CPU != was.CPUUsed() || whole != 0 && e.Idle != was.CPUIdle() { // otherwise nothing was measured anew, and 0 may mean that too
+	if was := m.core.View().Node(n.nid); e.CPU != was.CPUUsed() || !silent && e.Idle != was.CPUIdle() { // otherwise nothing was measured anew
 		m.step(e)
 	}
 }

@@ -92,6 +92,29 @@ func TestNodeUsageOfOthers(t *testing.T) {
 	}
 }
 
+// A machine without work is measured as idle. A NodeManager that has measured nothing reports no memory in use either.
+func TestNodeUsageOfIdleMachine(t *testing.T) {
+	w := newWorld(t, "heddle", nil)
+	n := w.node("a", 8192, 8)
+	node := w.m.byNode[n.id]
+	node.physical = heddle.Of(8192, 4000)
+	for _, c := range []struct {
+		whole        Utilization
+		others, idle int64
+	}{
+		{Utilization{}, 0, -1},
+		{Utilization{Physical: 900, CPU: 2.5}, 2500, 1500},
+		{Utilization{Physical: 900}, 0, 4000},
+		{Utilization{}, 0, 4000},
+	} {
+		n.whole = c.whole
+		n.beat()
+		if got := w.m.core.View().Node(node.nid); got.CPUOthers() != c.others || got.CPUIdle() != c.idle {
+			t.Errorf("%+v in use: others use %d thousandths, want %d; %d are idle, want %d", c.whole, got.CPUOthers(), c.others, got.CPUIdle(), c.idle)
+		}
+	}
+}
+
 // What a node measured is shown, but no number of processors that no machine has.
 func TestMeasurementsAreNumbers(t *testing.T) {
 	w := newWorld(t, "heddle", nil)

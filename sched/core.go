@@ -8,7 +8,8 @@
 //   - Time. It passes the time with each event, never earlier than before, and sends [heddle.Wake] by the time that
 //     [Core.Deadline] names.
 //   - Numbers. The driver numbers nodes, racks, queues, users and applications with small numbers from 0 up, which index
-//     the slices that hold the state. The queues are those of the set. The core numbers containers.
+//     the slices that hold the state. Of applications that a policy ranks alike, the lowest number goes first. The queues
+//     are those of the set. The core numbers containers.
 //   - Order. Events about the same thing arrive in the order in which they happened: a node's exits before its report, a
 //     grant's fetch ([heddle.Acquire]) before its start. Events about what is gone are ignored: they crossed with the end.
 //   - Copies. Decisions are valid until the next Step.

@@ -355,6 +355,7 @@ func (c *Core) ask(e heddle.Ask) {
 	if a == nil {
 		return
 	}
+	c.c.SetAsked(a)
 	for _, r := range e.Rows {
 		if r.Count > 0 {
 			r.Size = c.sized(a, r.Kind, r.Size)
