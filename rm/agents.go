@@ -69,7 +69,7 @@ type AgentFailure struct {
 type AgentWish struct {
 	Version uint64      // different for each wish, across all starts
 	Every   heddle.Span // until the next AgentSync at the latest
-	Lease   heddle.Span // after so long without an answer, all containers return to the defaults
+	Lease   heddle.Span // so long after the AgentSync all containers return to the defaults, unless another answer has come
 	Unknown bool        // the node has not registered: the answer is not held back, and nothing is wanted
 	Want    []Wanted
 	Measure bool // measure what containers use

@@ -375,6 +375,18 @@ func TestTwoAgentsOfOneNode(t *testing.T) {
 	}
 }
 
+// The agent of a forgotten node is answered, and not lost later: by then another node may have the number of its node,
+// because the configuration was read again, and would count as one whose disks are not measured.
+func TestAgentOfForgottenNode(t *testing.T) {
+	w, _, n, a, _ := agented(t)
+	w.m.nodeDown(w.m.byNode[n.id], nodeLost)
+	w.m.forgetNodes(n.id, (*node).gone)
+	w.pass(agentLease+heddle.Second, nil)
+	if p := a.told(); p == nil || len(p.Want) > 0 || w.m.counts.agents.Lost > 0 {
+		t.Errorf("told %+v, and lost %d times", p, w.m.counts.agents.Lost)
+	}
+}
+
 // However often an agent restarts, the number of remembered earlier names is bounded.
 func TestAgentsBefore(t *testing.T) {
 	w, _, _, a, _ := agented(t)

@@ -205,6 +205,11 @@ func (m *Machine) forgetNodes(id ids.Node, these func(*node) bool) {
 	m.hosts[host] = slices.DeleteFunc(m.hosts[host], func(n *node) bool {
 		forget := these(n)
 		if forget {
+			if a := n.agent; a != nil { // the node's number may become another's, and the agent acts on it no more
+				m.tellAgent(a)
+				m.timers.stop(&a.timer)
+				n.agent = nil
+			}
 			m.dropNode(n)
 			delete(m.byNode, n.id)
 			m.staleNode(n)

@@ -122,8 +122,9 @@ func (a *Agent) Watch(thaws func(time.Time)) { a.state.warn = thaws }
 
 // An answer is the outcome of a request.
 type answer struct {
-	wish *api.Wish
-	err  error
+	wish  *api.Wish
+	asked time.Time // when the request was sent
+	err   error
 }
 
 // Run runs the agent until the context ends. It gives every container its defaults at the start and at the end.
@@ -178,7 +179,7 @@ func (a *Agent) Run(ctx context.Context) error {
 				if got.wish.Unknown { // answered at once
 					post = sent.Add(hold)
 				}
-				a.state.answer(now, got.wish)
+				a.state.answer(now, got.asked, got.wish)
 				break
 			}
 			if reached {
@@ -260,6 +261,7 @@ func (a *Agent) sync(ctx context.Context, s *api.Sync, wait time.Duration) answe
 		return answer{err: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
+	asked := time.Now()
 	body, err := do(a.Client, req, maxWish)
 	if err != nil {
 		return answer{err: err}
@@ -271,7 +273,7 @@ func (a *Agent) sync(ctx context.Context, s *api.Sync, wait time.Duration) answe
 	if err := w.Check(); err != nil {
 		return answer{err: fmt.Errorf("%s: %w", at, err)}
 	}
-	return answer{wish: w}
+	return answer{wish: w, asked: asked}
 }
 
 // answered is the NodeManager's answer about its containers.

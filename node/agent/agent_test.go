@@ -183,7 +183,7 @@ func TestDiskHangs(t *testing.T) {
 }
 
 // An agent that is refused, because another one claims the same node, logs why and gives its containers their defaults at
-// the end of its lease. It asks again now and then.
+// the end of its lease, which counts from its request. It asks again now and then.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const why = "another node agent that started later also claims node n:1"
@@ -193,6 +193,7 @@ func TestRefused(t *testing.T) {
 			if requests.Add(1) > 1 {
 				return reply(http.StatusConflict, why), nil
 			}
+			time.Sleep(5 * time.Second) // it is held back
 			text, _ := json.Marshal(api.Wish{Version: 1, Every: 5000, Lease: 30_000, Want: []api.Want{{ID: c.ID, Park: true}}})
 			return reply(http.StatusOK, string(text)), nil
 		})}

@@ -56,7 +56,7 @@ func TestFilesAreRead(t *testing.T) {
 		t.Helper()
 		if w != nil {
 			w.Version, w.Every, w.Lease = 1, 1000, 1000
-			s.answer(time.Now(), w)
+			s.answer(time.Now(), time.Now(), w)
 		}
 		var r api.Sync
 		files.read(&r, s.report(&r))
@@ -226,7 +226,7 @@ func TestDisksAreRead(t *testing.T) {
 		}
 	}
 	asks := func(disks bool) {
-		s.answer(time.Now(), &api.Wish{Version: 1, Every: 1000, Lease: 1000, Disks: disks})
+		s.answer(time.Now(), time.Now(), &api.Wish{Version: 1, Every: 1000, Lease: 1000, Disks: disks})
 	}
 	put := func(text string) {
 		t.Helper()

@@ -19,6 +19,7 @@ import (
 type Actuator interface {
 	Can() heddle.Caps
 	Adopt(procs.Container) error
+	Begin(id string)
 	Apply(id string, s groups.Set) error
 	Measure(id string) procs.Use
 	Ending(id string) bool
@@ -199,9 +200,10 @@ func (s *state) end(now time.Time, known string) {
 	}
 }
 
-// answer records a new wish and applies it.
-func (s *state) answer(now time.Time, w *api.Wish) {
-	s.wish, s.lease = w, now.Add(time.Duration(w.Lease)*time.Millisecond)
+// answer records a new wish and applies it. Its lease counts from when it was asked for: the ResourceManager gives up an
+// agent that it has not heard for that long, however late the answer was.
+func (s *state) answer(now, asked time.Time, w *api.Wish) {
+	s.wish, s.lease, s.applied = w, asked.Add(time.Duration(w.Lease)*time.Millisecond), w.Version
 	s.wants = make(map[string]wanted, len(w.Want))
 	for _, want := range w.Want {
 		length := time.Duration(min(want.Freeze, api.MaxFreeze)) * time.Millisecond
@@ -213,7 +215,6 @@ func (s *state) answer(now time.Time, w *api.Wish) {
 		}
 	}
 	s.carry(now)
-	s.applied = w.Version
 }
 
 // watched passes on when the first frozen container thaws, zero for none.
@@ -260,6 +261,11 @@ func (s *state) carry(now time.Time) {
 		s.watched(first) // before anything that takes time: by then it might thaw what stays frozen
 	}
 	s.giveAll(sets, func(_ *held, set groups.Set) bool { return !set.Freeze })
+	for id, set := range sets { // order: each for itself
+		if s.lacks(s.held[id], set) {
+			s.groups.Begin(id) // all before any is waited for: they freeze at the same time
+		}
+	}
 	s.giveAll(sets, func(*held, groups.Set) bool { return true }) // last, because a container may take long to freeze
 }
 
@@ -301,10 +307,16 @@ func (s *state) target(now time.Time, h *held) groups.Set {
 	return set
 }
 
-// give applies a set to a container if it has another, or if the set has a memory bound, which memory use may have
-// outgrown. Nothing else happens while a container does not freeze, so the pauses between two tries grow.
+// lacks reports whether a set is to be applied to a container now: it has another, or the set has a memory bound, which
+// memory use may have outgrown. Nothing else happens while a container does not freeze, so the pauses between two tries
+// grow.
+func (s *state) lacks(h *held, set groups.Set) bool {
+	return h.set != set || (!h.sure || set.High > 0) && !s.now.Before(h.again)
+}
+
+// give applies a set to a container that lacks it.
 func (s *state) give(h *held, set groups.Set) {
-	if h.set == set && (h.sure && set.High == 0 || s.now.Before(h.again)) {
+	if !s.lacks(h, set) {
 		return
 	}
 	before, was := h.set, h.sure

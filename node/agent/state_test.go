@@ -27,13 +27,14 @@ type tree struct {
 	broken bool                  // every change fails
 	fails  error                 // what a change that does all the same returns
 	did    []string              // the containers that were changed, in order
+	begun  map[string]int        // how many had been changed when one was told to freeze, without waiting for it
 	ending map[string]bool
 	killed []string
 	busy   map[string]bool // groups that still have processes
 }
 
 func newTree() *tree {
-	return &tree{sets: map[string]groups.Set{}, mine: map[string]bool{}, ending: map[string]bool{}, busy: map[string]bool{}}
+	return &tree{sets: map[string]groups.Set{}, mine: map[string]bool{}, begun: map[string]int{}, ending: map[string]bool{}, busy: map[string]bool{}}
 }
 
 var errBroken = errors.New("nothing can be done")
@@ -59,6 +60,8 @@ func (f *tree) Adopt(c procs.Container) error {
 	f.mine[c.ID] = true
 	return nil
 }
+
+func (f *tree) Begin(id string) { f.begun[id] = len(f.did) }
 
 func (f *tree) Apply(id string, s groups.Set) error {
 	switch {
@@ -205,7 +208,7 @@ func TestState(t *testing.T) {
 						until[w.ID] = end
 					}
 				}
-				s.answer(now, wish)
+				s.answer(now, now, wish)
 				if s.applied != version {
 					t.Fatalf("applied %d, want %d", s.applied, version)
 				}
@@ -307,30 +310,30 @@ func TestFreezeEnds(t *testing.T) {
 			t.Fatalf("after %v: frozen %v", now.Sub(time.Unix(1e9, 0)), !want)
 		}
 	}
-	s.answer(now, wish(1, 2000))
+	s.answer(now, now, wish(1, 2000))
 	frozen(true)
 	if due := s.due(); due != now.Add(2*time.Second) {
 		t.Errorf("due %v", due.Sub(now))
 	}
 	now = now.Add(500 * time.Millisecond)
-	s.answer(now, wish(2, 5000)) // no answer prolongs it
+	s.answer(now, now, wish(2, 5000)) // no answer prolongs it
 	frozen(true)
 	now = now.Add(time.Second)
-	s.answer(now, wish(2, 500)) // the rest of it
+	s.answer(now, now, wish(2, 500)) // the rest of it
 	frozen(true)
 	now = now.Add(500 * time.Millisecond)
 	s.carry(now)
 	frozen(false)
-	s.answer(now, wish(3, 2000))
+	s.answer(now, now, wish(3, 2000))
 	frozen(false)
-	s.answer(now, wish(4, 0))
-	s.answer(now, wish(5, 300_000)) // Check refuses this much, but it is bounded here too
+	s.answer(now, now, wish(4, 0))
+	s.answer(now, now, wish(5, 300_000)) // Check refuses this much, but it is bounded here too
 	frozen(true)
 	now = now.Add(api.MaxFreeze * time.Millisecond)
 	s.carry(now)
 	frozen(false)
-	s.answer(now, wish(6, 0))
-	s.answer(now, wish(7, 5000))
+	s.answer(now, now, wish(6, 0))
+	s.answer(now, now, wish(7, 5000))
 	frozen(true)
 	f.ending[c.ID] = true
 	s.round(now, found)
@@ -369,9 +372,9 @@ func TestReport(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := newState(f, slog.New(slog.DiscardHandler))
 	s.round(now, []procs.Container{container(0)})
-	s.answer(now, &api.Wish{Version: 7, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Park: true}}})
+	s.answer(now, now, &api.Wish{Version: 7, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Park: true}}})
 	f.broken = true
-	s.answer(now, &api.Wish{Version: 8, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Weight: 50}}})
+	s.answer(now, now, &api.Wish{Version: 8, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Weight: 50}}})
 	sync := api.Sync{Node: "n:1", Agent: "a"}
 	s.report(&sync)
 	if len(sync.Failed) != 1 || len(sync.Failed[0].Lacks) > 0 {
@@ -392,7 +395,7 @@ func TestReport(t *testing.T) {
 func TestUnfound(t *testing.T) {
 	s := newState(newTree(), slog.New(slog.DiscardHandler))
 	begin := time.Unix(1_700_000_000, 0)
-	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}, {ID: container(2).ID, Park: true}}})
+	s.answer(begin, begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}, {ID: container(2).ID, Park: true}}})
 	lacking := func(after time.Duration, found ...procs.Container) (ids []string) {
 		s.round(begin.Add(after), found)
 		var said api.Sync
@@ -420,7 +423,7 @@ func stuckFrom5() (f *tree, s *state, begin time.Time, told *[]time.Time) {
 	s = newState(f, slog.New(slog.DiscardHandler))
 	s.warn = func(thaws time.Time) { *told = append(*told, thaws) }
 	s.round(begin, []procs.Container{container(1)})
-	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
+	s.answer(begin, begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
 	f.broken = true
 	return f, s, begin, told
 }
@@ -471,9 +474,9 @@ func TestFreezeBesideStuck(t *testing.T) {
 	begin := time.Unix(1_700_000_000, 0)
 	after := func(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
 	s.round(begin, []procs.Container{container(0), container(1)})
-	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Freeze: 5000}}})
+	s.answer(begin, begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Freeze: 5000}}})
 	f.fails = &groups.Failed{What: heddle.Freezes, Err: errBroken}
-	s.answer(after(6), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 60_000}}})
+	s.answer(after(6), after(6), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 60_000}}})
 	for _, x := range []struct{ now, want int }{{6, 5}, {8, 66}} {
 		if s.carry(after(x.now)); told != after(x.want) {
 			t.Errorf("after %d s the warden knows the time %v, want %d s", x.now, told.Sub(begin), x.want)
@@ -493,13 +496,49 @@ func TestFreezesLast(t *testing.T) {
 		}
 	}
 	s.round(begin, []procs.Container{container(0), container(1), container(2)})
-	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
+	s.answer(begin, begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
 	f.did = nil
-	s.answer(begin.Add(5*time.Second), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{
+	s.answer(begin.Add(5*time.Second), begin.Add(5*time.Second), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{
 		{ID: container(0).ID, Freeze: 55_000}, {ID: container(1).ID, Freeze: 1}, {ID: container(2).ID, Park: true},
 	}})
 	if want := []string{container(1).ID, container(2).ID, container(0).ID}; !slices.Equal(f.did, want) {
 		t.Errorf("changed in turn %v, want %v", f.did, want)
+	}
+}
+
+// Containers are told to freeze together, before any of them is waited for, and those that are already frozen are not.
+func TestFreezesTogether(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	now := time.Unix(1_700_000_000, 0)
+	s.round(now, []procs.Container{container(0), container(1), container(2)})
+	f.did = nil
+	s.answer(now, now, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{
+		{ID: container(0).ID, Freeze: 5000}, {ID: container(1).ID, Freeze: 5000}, {ID: container(2).ID, Park: true},
+	}})
+	s.carry(now)
+	if want := map[string]int{container(0).ID: 1, container(1).ID: 1}; !maps.Equal(f.begun, want) || len(f.did) != 3 {
+		t.Errorf("changed in turn %v, and told to freeze before after %v changes, want %v", f.did, f.begun, want)
+	}
+}
+
+// The lease of an answer that was long on its way ends as long after the request as that of any other. If it has ended
+// when the answer arrives, nothing is carried out.
+func TestLateAnswer(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	asked := time.Unix(1_700_000_000, 0)
+	s.round(asked, []procs.Container{container(0)})
+	wish := &api.Wish{Version: 1, Lease: 30_000, Want: []api.Want{{ID: container(0).ID, Park: true}}}
+	for _, x := range []struct {
+		answered, now time.Duration
+		parked        bool
+	}{{5 * time.Second, 29 * time.Second, true}, {5 * time.Second, 30 * time.Second, false}, {30 * time.Second, 30 * time.Second, false}} {
+		s.answer(asked.Add(x.answered), asked, wish)
+		s.carry(asked.Add(x.now))
+		if f.set(container(0).ID).Park != x.parked || (s.applied == 1) != x.parked {
+			t.Errorf("answered after %v, parked is %v after %v, applied %d", x.answered, !x.parked, x.now, s.applied)
+		}
 	}
 }
 
@@ -509,11 +548,11 @@ func TestThawsFirst(t *testing.T) {
 	s := newState(f, slog.New(slog.DiscardHandler))
 	begin := time.Unix(1_700_000_000, 0)
 	s.round(begin, []procs.Container{container(0), container(1), container(2)})
-	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}, {ID: container(2).ID, Freeze: 60_000}}})
+	s.answer(begin, begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}, {ID: container(2).ID, Freeze: 60_000}}})
 	f.did = nil
 	var before []string
 	s.warn = func(time.Time) { before = slices.Clone(f.did) }
-	s.answer(begin.Add(5*time.Second), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{
+	s.answer(begin.Add(5*time.Second), begin.Add(5*time.Second), &api.Wish{Version: 2, Lease: 3_600_000, Want: []api.Want{
 		{ID: container(0).ID, Park: true}, {ID: container(1).ID, Freeze: 1}, {ID: container(2).ID, Freeze: 55_000},
 	}})
 	if want := []string{container(1).ID, container(0).ID}; !slices.Equal(f.did, want) || !slices.Equal(before, want[:1]) {
@@ -533,7 +572,7 @@ func TestDoesNotFreeze(t *testing.T) {
 		return said.Containers[0].Frozen
 	}
 	wants := func(after time.Duration, version uint64, weight int64) {
-		s.answer(begin.Add(after), &api.Wish{Version: version, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Weight: weight, Freeze: 60_000}}})
+		s.answer(begin.Add(after), begin.Add(after), &api.Wish{Version: version, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Weight: weight, Freeze: 60_000}}})
 	}
 	s.round(begin, []procs.Container{container(0)})
 	f.fails = &groups.Failed{What: heddle.Freezes, Err: errBroken}
@@ -563,7 +602,7 @@ func TestFreezesAgain(t *testing.T) {
 	s := newState(f, slog.New(slog.DiscardHandler))
 	begin := time.Unix(1_700_000_000, 0)
 	s.round(begin, []procs.Container{container(0), container(1)})
-	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Freeze: 5000}, {ID: container(1).ID, Freeze: 60_000}}})
+	s.answer(begin, begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(0).ID, Freeze: 5000}, {ID: container(1).ID, Freeze: 60_000}}})
 	if err := f.Thaw(); err != nil {
 		t.Fatal(err)
 	}

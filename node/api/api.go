@@ -73,7 +73,7 @@ type Failure struct {
 type Wish struct {
 	Version uint64 `json:"version"`  // never the same for two wishes
 	Every   int64  `json:"every_ms"` // the next request is due by then
-	Lease   int64  `json:"lease_ms"` // after this time without an answer everything has the defaults again
+	Lease   int64  `json:"lease_ms"` // everything has the defaults again so long after the request, unless another answer has come
 	// Unknown says that the NodeManager has not registered: the answer was not delayed, and the next request is to wait
 	// until it is due.
 	Unknown bool   `json:"unknown,omitempty"`

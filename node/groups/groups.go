@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/opencontainers/cgroups"
 	"github.com/opencontainers/cgroups/fs2"
@@ -80,6 +81,7 @@ type box struct {
 	sure  bool // nothing of what an earlier process did is left
 	// kept says whether what is needed to undo changes is on disk.
 	kept bool
+	told time.Time // when Begin told it to freeze; zero once that was waited for
 }
 
 // Open finds out what the machine supports. It changes nothing.

@@ -489,6 +489,17 @@ func TestFilesOfV2(t *testing.T) {
 	if err := g.Apply(id, Set{Freeze: true}); err == nil || !strings.Contains(err.Error(), "waits for a disk") {
 		t.Errorf("it does not stop: %v", err)
 	}
+	// It waits only for the rest of the time if the container was told before.
+	g.Begin(id)
+	time.Sleep(freezing)
+	before := time.Now()
+	if err := g.Apply(id, Set{Freeze: true}); err == nil || time.Since(before) >= freezing {
+		t.Errorf("after %v more: %v", time.Since(before), err)
+	}
+	do(t, g.Apply(id, Set{}))
+	g.Begin(id)
+	reads(t, own, "cgroup.freeze", "1")
+	time.Sleep(freezing)
 	writes(t, own, "cgroup.events", "frozen 1\n")
 	do(t, g.Apply(id, Set{Freeze: true}))
 

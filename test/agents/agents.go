@@ -103,8 +103,9 @@ func (n *node) Measure(string) procs.Use {
 // Can returns what an agent can do with control groups.
 func (n *node) Can() heddle.Caps { return heddle.Parks | heddle.Weighs }
 
-// Adopt does nothing.
+// Adopt and Begin do nothing.
 func (n *node) Adopt(procs.Container) error { return nil }
+func (n *node) Begin(string)                {}
 
 // Ending always returns false.
 func (n *node) Ending(string) bool { return false }
