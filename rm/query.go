@@ -67,8 +67,8 @@ func folded(list []string) map[string]bool {
 	return out
 }
 
-// within reports whether a time lies between bounds; a bound of 0 does not count.
-func within(at, from, to int64) bool { return (from == 0 || at >= from) && (to == 0 || at <= to) }
+// within reports whether a time lies between bounds, which it may equal. There is no upper one if to is nil.
+func within(at, from int64, to *int64) bool { return at >= from && (to == nil || at <= *to) }
 
 // App returns one application, with its requests and attempts, and what it waits for.
 func (r Reports) App(id ids.App) (AppReport, error) {

@@ -267,6 +267,7 @@ type AgentRow struct {
 	Failed []string `json:"failed"` // what it could not do, as "container: why"
 	// DiskBusy is how much of the time the node's disks were busy lately; below 0 if unknown or if no policy uses it.
 	DiskBusy Fraction `json:"disk_busy_percent"`
+	Masked   int      `json:"masked,omitzero"` // how many more it could not do, to containers of applications that the requester may not view
 }
 
 // Nodes is the form in which the nodes of a cluster are sent and printed, by id.
@@ -412,10 +413,10 @@ type AppFilter struct {
 	Queues       []string // full paths
 	Types, Tags  []string
 	Name         string
-	StartedFrom  int64 // milliseconds since 1970, inclusive; 0 for no bound
-	StartedTo    int64
-	FinishedFrom int64
-	FinishedTo   int64
+	StartedFrom  int64  // milliseconds since 1970, inclusive
+	StartedTo    *int64 // likewise; nil for no bound
+	FinishedFrom int64  // an application that is not over finished at 0
+	FinishedTo   *int64
 	Before       ids.App               // only those with lower ids; zero for no bound
 	Sees         func(*AppReport) bool // lets through only applications for which it returns true; nil for all
 	Limit        int                   // only so many, the newest; 0 for all

@@ -122,6 +122,34 @@ func TestAppsInParts(t *testing.T) {
 	}
 }
 
+// A time may equal a bound, and an end of 0 is one: applications that are not over finished at 0.
+func TestAppsBetweenTimes(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	w.node("n1", 1<<20, 100)
+	over, live := w.submit("SPARK"), w.submit("SPARK")
+	w.done(w.kill(over))
+	began := w.app(live).Started
+	for _, tt := range []struct {
+		f    AppFilter
+		want []int32
+	}{
+		{AppFilter{}, []int32{over.Seq, live.Seq}},
+		{AppFilter{FinishedTo: new(int64(0))}, []int32{live.Seq}},
+		{AppFilter{FinishedFrom: 1}, []int32{over.Seq}},
+		{AppFilter{StartedTo: new(int64(0))}, nil},
+		{AppFilter{StartedFrom: began, StartedTo: &began}, []int32{over.Seq, live.Seq}},
+		{AppFilter{StartedFrom: began + 1}, nil},
+	} {
+		var got []int32
+		for _, a := range appsOf(w.m.View(), &tt.f, w.now) {
+			got = append(got, a.ID.Seq)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%+v: %v, want %v", tt.f, got, tt.want)
+		}
+	}
+}
+
 // A list calls pause before each of its items, and ends with its error.
 func TestListsPause(t *testing.T) {
 	w := newWorld(t, "capacity", nil)

@@ -160,8 +160,8 @@ func agentWord(g *rm.AgentRow) string {
 	switch {
 	case g == nil:
 		return ""
-	case len(g.Failed) > 0:
-		return fmt.Sprintf("%d failed", len(g.Failed))
+	case len(g.Failed)+g.Masked > 0:
+		return fmt.Sprintf("%d failed", len(g.Failed)+g.Masked)
 	case g.Behind:
 		return "behind"
 	}
@@ -242,6 +242,9 @@ func (a *app) printNode(r *rm.NodeRow, now time.Time) error {
 				break
 			}
 			c.line("agent could not", "%s", f)
+		}
+		if g.Masked > 0 {
+			a.note("%s of the agent are not shown: %s", plural(g.Masked, "failure"), whyMasked)
 		}
 	}
 	return wrote(c.Flush())

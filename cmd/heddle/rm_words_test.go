@@ -56,6 +56,16 @@ func TestNodeThatNeverReported(t *testing.T) {
 	}
 }
 
+// What a node agent failed to do to containers of others counts, and the user is told that it is not shown.
+func TestFailuresOfOthers(t *testing.T) {
+	var out, said bytes.Buffer
+	agent := &rm.AgentRow{Failed: []string{"c1: no such group"}, Masked: 2}
+	err := (&app{out: &out, err: &said}).printNode(&rm.NodeRow{ID: "n:1", State: "RUNNING", Agent: agent}, time.Now())
+	if err != nil || !strings.Contains(out.String(), "3 failed, heard") || !strings.Contains(said.String(), "2 failures of the agent are not shown: access lists are on") {
+		t.Errorf("%v\n%s\n%s", err, &out, &said)
+	}
+}
+
 func TestSummaries(t *testing.T) {
 	nothing, waits, comingBack := rm.Explanation{}, rm.Explanation{Pending: make([]rm.PendingAsk, 1)}, rm.Explanation{ComingBack: true}
 	for _, x := range []struct {

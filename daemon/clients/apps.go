@@ -61,7 +61,7 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) (rm.AppFilter, error) {
 	f := rm.AppFilter{
 		Users: req.GetUsers(), Types: req.GetApplicationTypes(), Name: req.GetName(),
-		StartedFrom: req.GetStartBegin(), StartedTo: req.GetStartEnd(), FinishedFrom: req.GetFinishBegin(), FinishedTo: req.GetFinishEnd(),
+		StartedFrom: req.GetStartBegin(), StartedTo: req.StartEnd, FinishedFrom: req.GetFinishBegin(), FinishedTo: req.FinishEnd,
 	}
 	for _, st := range req.GetApplicationStates() {
 		f.States = append(f.States, rm.AppState(st.String()))

@@ -159,12 +159,18 @@ func TestFilter(t *testing.T) {
 		{"nothing", &wire.GetApplicationsRequest{}, Options{}, rm.AppFilter{}, []int32{1, 2}},
 		{"everything", full, Options{}, rm.AppFilter{
 			Types: []string{"spark"}, States: []rm.AppState{rm.AppRunning, rm.AppSaving}, Users: []string{"ann"}, Queues: []string{"root.a.b", "nowhere"},
-			StartedFrom: 1, StartedTo: 2, FinishedFrom: 3, FinishedTo: 4, Tags: []string{"tag"}, Name: "n", Limit: 1,
+			StartedFrom: 1, StartedTo: new(int64(2)), FinishedFrom: 3, FinishedTo: new(int64(4)), Tags: []string{"tag"}, Name: "n", Limit: 1,
 		}, []int32{2}},
 		{
 			"queues again and again", &wire.GetApplicationsRequest{Queues: []string{"a", "root", "a", "root", "nowhere", "nowhere"}},
 			Options{},
 			rm.AppFilter{Queues: []string{"root.a.b", "root.default", "nowhere"}},
+			[]int32{1, 2},
+		},
+		{
+			"bounds of zero", &wire.GetApplicationsRequest{StartEnd: proto.Int64(0), FinishEnd: proto.Int64(0)},
+			Options{},
+			rm.AppFilter{StartedTo: new(int64(0)), FinishedTo: new(int64(0))},
 			[]int32{1, 2},
 		},
 		{"no limit", &wire.GetApplicationsRequest{Limit: proto.Int64(0)}, Options{}, rm.AppFilter{}, nil},

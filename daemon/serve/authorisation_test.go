@@ -97,7 +97,7 @@ web server is not on loopback.
 | cell | means |
 |---|---|
 | yes | the call is carried out, or the data is returned |
-| masked | an application is shown without its addresses and figures, and without other data that [rest.md](rest.md#who-may-look-at-applications) names; a node is shown without the containers of others |
+| masked | an application is shown without its addresses and figures, and without other data that [rest.md](rest.md#who-may-look-at-applications) names; a node is shown without the containers of others and without what its agent could not do to them |
 | a name | the call is refused with this exception, whose name ends with ` + "`Exception`" + ` in most cases. If all callers get the same one, the reason is the request and not the caller |
 | a number | the HTTP status with which the call is refused |
 
@@ -496,6 +496,11 @@ func (f *fixture) web(w io.Writer) {
 	for _, u := range users {
 		g.callers = append(g.callers, u.name)
 	}
+	failed, err := json.Marshal(api.Sync{Node: f.node.String(), Agent: "a", Failed: []api.Failure{{ID: f.am.String(), Error: "no such group"}}})
+	must(f, err)
+	told, err := http.Post("http://"+f.d.Agents.String()+api.Path, "application/json", bytes.NewReader(failed))
+	must(f, err)
+	must(f, told.Body.Close())
 	routes := web.Routes()
 	slices.Sort(routes)
 	for _, pattern := range routes {

@@ -87,8 +87,9 @@ func (s *site) seen(f answerFunc) answerFunc {
 	}
 }
 
-// shown returns the containers of applications that a caller with this sight may view, and the number of the others.
-func (s *site) shown(r *http.Request, sees func(*rm.AppReport) bool, all []rm.ContainerReport) (list []rm.ContainerReport, masked int, err error) {
+// shown returns what belongs to applications that a caller with this sight may view, and the number of the others. of
+// names the application of an element.
+func shown[T any](s *site, r *http.Request, sees func(*rm.AppReport) bool, all []T, of func(*T) ids.App) (list []T, masked int, err error) {
 	if sees == nil {
 		return all, 0, nil
 	}
@@ -97,7 +98,7 @@ func (s *site) shown(r *http.Request, sees func(*rm.AppReport) bool, all []rm.Co
 		if err := daemon.Breathe(r.Context(), i); err != nil {
 			return nil, 0, err
 		}
-		id := all[i].ID.Attempt.App
+		id := of(&all[i])
 		if _, known := may[id]; !known {
 			a, err := s.RM.App(r.Context(), id)
 			if err != nil && !errors.As(err, new(*rm.NotFound)) { // it may have gone meanwhile
@@ -112,6 +113,26 @@ func (s *site) shown(r *http.Request, sees func(*rm.AppReport) bool, all []rm.Co
 		}
 	}
 	return list, masked, nil
+}
+
+// shownContainers is shown for containers.
+func (s *site) shownContainers(r *http.Request, sees func(*rm.AppReport) bool, all []rm.ContainerReport) (list []rm.ContainerReport, masked int, err error) {
+	return shown(s, r, sees, all, func(c *rm.ContainerReport) ids.App { return c.ID.Attempt.App })
+}
+
+// shownAgent returns the agent of a node, without what it could not do to containers of applications that a caller with
+// this sight may not view. It returns nil if the node is gone or has no agent.
+func (s *site) shownAgent(r *http.Request, sees func(*rm.AppReport) bool, n *rm.NodeReport) (*rm.AgentRow, error) {
+	if n.Agent == nil || gone(n.State) {
+		return nil, nil
+	}
+	failed, masked, err := shown(s, r, sees, n.Agent.Failed, func(f *rm.AgentFailure) ids.App { return f.Container.Attempt.App })
+	if err != nil {
+		return nil, err
+	}
+	out := s.shape.agent(n.Agent, failed)
+	out.Masked = masked
+	return out, nil
 }
 
 // hide removes what a stock ResourceManager does not show to callers that may not view an application.

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -222,6 +223,30 @@ func TestContainersOfOthers(t *testing.T) {
 	}
 }
 
+// Of what a node's agent could not do, others see only what concerns applications that they may view, and how much more
+// there is.
+func TestFailuresOfOthers(t *testing.T) {
+	h := guarded()
+	const container = "container_1700000000000_0001_01_000004"
+	for user, want := range map[string]int{"ann": 0, "vic": 0, "eve": 1, "": 1} {
+		var list rm.Nodes
+		var one rm.NodeRow
+		if err := errors.Join(json.Unmarshal(as(h, user, heddleBase+"/nodes").Body.Bytes(), &list), json.Unmarshal(as(h, user, heddleBase+"/nodes/node1:8041").Body.Bytes(), &one)); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []*rm.AgentRow{list.List[0].Agent, one.Agent} {
+			if a.Masked != want || len(a.Failed) != 1-want || a.Failed == nil {
+				t.Errorf("%q sees %+v", user, a)
+			}
+		}
+		page := as(h, user, "/cluster/node/node1:8041").Body.String()
+		if !strings.Contains(page, ">agent failed<") || !strings.Contains(page, "it failed for 1") || strings.Contains(page, container+": no") != (want == 0) ||
+			strings.Contains(page, "1 of them of applications that you may not view") != (want == 1) {
+			t.Errorf("%q sees %s", user, page)
+		}
+	}
+}
+
 func TestMaskedPages(t *testing.T) {
 	h := guarded()
 	for _, path := range []string{"/cluster", "/cluster/apps", "/cluster/apps/running"} {
@@ -294,7 +319,7 @@ func (f seated) Node(ctx context.Context, id ids.Node) (rm.NodeReport, error) {
 func TestGroupsBeforeASeat(t *testing.T) {
 	for _, path := range []string{
 		restBase + "/apps", restBase + ofApp + "/appattempts", restBase + ofAttempt + "/containers", heddleBase + "/apps", heddleBase + "/nodes/node1:8041/containers",
-		"/cluster", "/cluster/apps", "/cluster/node/node1:8041",
+		heddleBase + "/nodes", "/cluster", "/cluster/apps", "/cluster/node/node1:8041",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := demo()

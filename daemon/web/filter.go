@@ -104,12 +104,12 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// timeRange reads <name>Begin and <name>End.
-func timeRange(q url.Values, name string) (from, to int64, err error) {
-	read := func(name string) int64 {
+// timeRange reads <name>Begin and <name>End; to is nil if there is no end.
+func timeRange(q url.Values, name string) (from int64, to *int64, err error) {
+	read := func(name string) *int64 {
 		text := q.Get(name)
 		if text == "" || err != nil {
-			return 0
+			return nil
 		}
 		n, bad := strconv.ParseInt(text, 10, 64)
 		switch {
@@ -118,10 +118,13 @@ func timeRange(q url.Values, name string) (from, to int64, err error) {
 		case n < 0:
 			err = badRequest(name + " must be greater than 0")
 		}
-		return n
+		return &n
 	}
-	from, to = read(name+"Begin"), read(name+"End")
-	if err == nil && to > 0 && from > to {
+	if begin := read(name + "Begin"); begin != nil {
+		from = *begin
+	}
+	to = read(name + "End")
+	if err == nil && to != nil && from > *to {
 		err = badRequest(name + "End must be greater than " + name + "Begin")
 	}
 	return from, to, err

@@ -45,6 +45,7 @@ func (s *site) heddleApp(r *http.Request) (rest.Answer, error) {
 
 // heddleNodes answers GET /ws/v1/heddle/nodes, with the filter of GET /nodes.
 func (s *site) heddleNodes(r *http.Request) (rest.Answer, error) {
+	sees := s.sight(r)
 	reports, err := s.inStates(r)
 	if err != nil {
 		return rest.Answer{}, err
@@ -54,7 +55,11 @@ func (s *site) heddleNodes(r *http.Request) (rest.Answer, error) {
 		if err := daemon.Breathe(r.Context(), i); err != nil {
 			return rest.Answer{}, err
 		}
-		list[i] = s.shape.row(&reports[i])
+		agent, err := s.shownAgent(r, sees, &reports[i])
+		if err != nil {
+			return rest.Answer{}, err
+		}
+		list[i] = s.shape.row(&reports[i], agent)
 	}
 	return rest.Answer{Shape: rest.Ours, Value: rm.Nodes{List: list}}, nil
 }
@@ -65,7 +70,11 @@ func (s *site) heddleNode(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, err
 	}
-	return rest.Answer{Shape: rest.Ours, Value: s.shape.row(n)}, nil
+	agent, err := s.shownAgent(r, s.sight(r), n)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	return rest.Answer{Shape: rest.Ours, Value: s.shape.row(n, agent)}, nil
 }
 
 // heddleContainers answers GET /ws/v1/heddle/nodes/{id}/containers.
@@ -79,7 +88,7 @@ func (s *site) heddleContainers(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, missing(err, "nodeId, "+n.ID.String()+", is not found")
 	}
-	reports, masked, err := s.shown(r, sees, reports)
+	reports, masked, err := s.shownContainers(r, sees, reports)
 	if err != nil {
 		return rest.Answer{}, err
 	}

@@ -135,30 +135,27 @@ func (sh shaper) node(n *rm.NodeReport) rest.Node {
 	return o
 }
 
-// row returns a node in the form in which it is sent and printed. A node that is gone holds nothing and can do nothing.
-func (sh shaper) row(n *rm.NodeReport) rm.NodeRow {
+// row returns a node and its agent in the form in which they are sent and printed. A node that is gone holds nothing and
+// can do nothing.
+func (sh shaper) row(n *rm.NodeReport, agent *rm.AgentRow) rm.NodeRow {
 	measured := func(u rm.Utilization) rm.Measured {
 		return rm.Measured{PhysicalMiB: int64(u.Physical), VirtualMiB: int64(u.Virtual), Vcores: math.Round(float64(u.CPU)*1000) / 1000}
 	}
 	out := rm.NodeRow{
 		ID: n.ID.String(), Rack: n.Rack, State: n.State, Version: n.Version, Health: n.Health, Reported: n.HealthAt,
-		Total: rm.AmountOf(n.Total, sh.extra...), Labels: []string{}, Can: []string{},
+		Total: rm.AmountOf(n.Total, sh.extra...), Labels: []string{}, Can: []string{}, Agent: agent,
 	}
 	if !gone(n.State) {
 		out.Measured, out.OfTasks = measured(n.Utilization), measured(n.Aggregate)
 		out.HTTP, out.Containers, out.Used, out.Can = n.HTTP, n.Containers, rm.AmountOf(n.Used, sh.extra...), n.Can.Names()
-		out.Agent = sh.agent(n.Agent)
 	}
 	return out
 }
 
-// agent returns a node's agent in the form in which it is sent and printed, or nil if there is none.
-func (sh shaper) agent(a *rm.AgentReport) *rm.AgentRow {
-	if a == nil {
-		return nil
-	}
+// agent returns a node's agent in the form in which it is sent and printed, with some of what it could not do.
+func (sh shaper) agent(a *rm.AgentReport, failed []rm.AgentFailure) *rm.AgentRow {
 	out := &rm.AgentRow{Can: a.Can.Names(), Age: max(0, sh.now().UnixMilli()-a.Seen), Behind: a.Behind, Failed: []string{}, DiskBusy: rm.Fraction(a.Disks) / 1000}
-	for _, f := range a.Failed {
+	for _, f := range failed {
 		out.Failed = append(out.Failed, f.Container.String()+": "+f.Text)
 	}
 	return out

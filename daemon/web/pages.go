@@ -221,24 +221,25 @@ func (p *pages) newest(r *http.Request, f rm.AppFilter) (list []rm.AppReport, mo
 
 // An appsPage lists applications.
 type appsPage struct {
-	State  string // "" for all
-	States []rm.AppState
+	User   string        // whose applications; "" for everybody's
+	Shown  []rm.AppState // in which states; empty for all
+	States []rm.AppState // that there are
 	Apps   []rm.AppReport
 	More   int
 }
+
+// Shows reports whether applications in a state are listed because the reader asked for that state.
+func (p appsPage) Shows(s rm.AppState) bool { return slices.Contains(p.Shown, s) }
 
 func (p *pages) apps(r *http.Request) (string, any, error) {
 	states, err := appStates(nonEmpty(r.PathValue("state")))
 	if err != nil {
 		return "", nil, err
 	}
-	f := rm.AppFilter{States: states, Users: nonEmpty(r.URL.Query().Get("user"))}
-	page := appsPage{States: everyAppState}
+	page := appsPage{User: r.URL.Query().Get("user"), Shown: states, States: everyAppState}
+	f := rm.AppFilter{States: states, Users: nonEmpty(page.User)}
 	if page.Apps, page.More, err = p.newest(r, f); err != nil {
 		return "", nil, err
-	}
-	if len(states) == 1 {
-		page.State = string(states[0])
 	}
 	return "apps", page, nil
 }
@@ -343,15 +344,15 @@ func (p *pages) node(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	page := nodePage{Node: *n}
-	if !gone(n.State) {
-		page.Agent = p.s.shape.agent(n.Agent)
+	page, sees := nodePage{Node: *n}, p.s.sight(r)
+	if page.Agent, err = p.s.shownAgent(r, sees, n); err != nil {
+		return "", nil, err
 	}
 	all, err := p.s.RM.NodeContainers(r.Context(), n.ID)
 	if err != nil {
 		return "", nil, missing(err, "nodeId, "+n.ID.String()+", is not found")
 	}
-	if all, page.Masked, err = p.s.shown(r, p.s.sight(r), all); err != nil {
+	if all, page.Masked, err = p.s.shownContainers(r, sees, all); err != nil {
 		return "", nil, err
 	}
 	page.More = max(0, len(all)-maxRows)

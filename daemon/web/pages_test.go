@@ -2,8 +2,11 @@ package web
 
 import (
 	"fmt"
+	"math"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +19,7 @@ func TestPages(t *testing.T) {
 	f.cluster.Off = []string{"ikayak.shrink: needs a node agent"}
 	h := New(Options{RM: f, Version: "dev"})
 	for path, want := range map[string][]string{
-		"/cluster":               {"2048 MiB", "of 8192 MiB", "1 lost", "&lt;script&gt;alert(1)&lt;/script&gt;", "1 mechanism off", "report every 1 s<", "ready"},
+		"/cluster":               {`<a href="/cluster" aria-current="page">`, `aria-label="used"`, "2048 MiB", "of 8192 MiB", "1 lost", "&lt;script&gt;alert(1)&lt;/script&gt;", "1 mechanism off", "report every 1 s<", "ready"},
 		"/cluster/apps":          {proxied, "application_1700000000000_0002", "root.default"},
 		"/cluster/apps/accepted": {"application_1700000000000_0002"},
 		"/cluster/app/" + proxied: {
@@ -78,6 +81,68 @@ func TestPages(t *testing.T) {
 	if w := ask(h, "/cluster/apps/accepted"); strings.Contains(w.Body.String(), proxied) {
 		t.Error("the list of accepted applications shows one that runs")
 	}
+}
+
+// The list of applications says what it shows, also to screen readers: in which states they are, and whose.
+func TestFilteredApplications(t *testing.T) {
+	h := New(Options{RM: demo()})
+	current := regexp.MustCompile(`<a href="/cluster/apps[^"]*" aria-current="true">([^<]*)<`)
+	for path, want := range map[string]string{
+		"/cluster/apps": "all", "/cluster/apps/accepted": "ACCEPTED", "/cluster/apps/RUNNING,accepted": "ACCEPTED RUNNING",
+	} {
+		var got []string
+		for _, m := range current.FindAllStringSubmatch(ask(h, path).Body.String(), -1) {
+			got = append(got, m[1])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s says that it shows %q, want %s", path, got, want)
+		}
+	}
+	body := ask(h, "/cluster/apps/RUNNING?user=a%26b").Body.String()
+	for _, want := range []string{"<h1>Applications of a&amp;b</h1>", `href="/cluster/apps?user=a%26b"`, `href="/cluster/apps/FAILED?user=a%26b"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the list of one user's does not show %s:\n%s", want, body)
+		}
+	}
+}
+
+// Text of every colour can be read on both backgrounds, in light and dark mode: its contrast is what WCAG wants of small
+// text.
+func TestContrast(t *testing.T) {
+	style, err := pageFiles.ReadFile("pages/style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	colour := regexp.MustCompile(`--(\w+): #([0-9a-f]{6});`)
+	for i, mode := range strings.SplitN(string(style), "prefers-color-scheme: dark", 2) {
+		shine := map[string]float64{}
+		for _, m := range colour.FindAllStringSubmatch(mode, -1) {
+			shine[m[1]] = luminance(m[2])
+		}
+		for _, text := range []string{"ink", "soft", "accent", "good", "warn", "bad"} {
+			for _, under := range []string{"paper", "card"} {
+				a, b := shine[text]+0.05, shine[under]+0.05
+				if ratio := max(a, b) / min(a, b); ratio < 4.5 || len(shine) != 9 {
+					t.Errorf("%s on %s, %s: %.2f, want 4.5", text, under, []string{"light", "dark"}[i], ratio)
+				}
+			}
+		}
+	}
+}
+
+// luminance returns the relative luminance of a colour, six hexadecimal digits, as WCAG defines it.
+func luminance(digits string) (sum float64) {
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		n, _ := strconv.ParseUint(digits[2*i:2*i+2], 16, 8) // they are hexadecimal digits
+		v := float64(n) / 255
+		if v <= 0.04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		sum += weight * v
+	}
+	return sum
 }
 
 // Child queues are indented below their parents, however deep, and style.css has a step for each level.

@@ -168,12 +168,17 @@ func (p *viewer) follow(r *http.Request, resp *http.Response, id ids.App, target
 	return nil
 }
 
-// hop are the headers that concern one connection or the whole site, and are therefore not passed on.
+// hop are the headers that concern one connection or the whole site, or tell a server in front of this one to send
+// something else, such as a file of its own. They are not passed on, nor is any header that begins with [accel].
 var hop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "Set-Cookie", "Set-Cookie2", "Strict-Transport-Security", "Clear-Site-Data",
 	"Alt-Svc", "Service-Worker-Allowed", "Public-Key-Pins",
+	"X-Sendfile", "X-Sendfile2", "X-Lighttpd-Send-File", "X-Litespeed-Location", "X-Reproxy-Url", "X-Reproxy-File",
 }
+
+// accel begins the names of the headers by which nginx is told what to send, and how.
+const accel = "X-Accel-"
 
 // pass writes the master's answer. A status below 200 is none that ends an answer: a proxy in front of this server would
 // take a switch of protocols for the start of a tunnel, and pass on further requests unseen.
@@ -194,9 +199,9 @@ func (p *viewer) pass(w http.ResponseWriter, r *http.Request, resp *http.Respons
 			resp.Header.Del(strings.TrimSpace(name))
 		}
 	}
-	for _, name := range hop {
-		resp.Header.Del(name)
-	}
+	maps.DeleteFunc(resp.Header, func(name string, _ []string) bool {
+		return slices.Contains(hop, name) || strings.HasPrefix(name, accel)
+	})
 	h := w.Header()
 	maps.Copy(h, resp.Header)
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -64,7 +64,8 @@ func TestProxyPassesOnlyWhatItShould(t *testing.T) {
 			return
 		}
 		_, _ = io.WriteString(conn, "HTTP/1.1 418 Teapot\r\nSet-Cookie: session=1\r\nX-Custom: kept\r\nConnection: X-Hop\r\nContent-Length: 7\r\n"+
-			"X-Hop: dropped\r\nStrict-Transport-Security: max-age=1\r\nContent-Type: text/html\r\n\r\n<p>page")
+			"X-Hop: dropped\r\nStrict-Transport-Security: max-age=1\r\nx-accel-redirect: /internal/shadow\r\nX-Accel-Limit-Rate: 1\r\n"+
+			"X-SENDFILE: /etc/shadow\r\nX-LIGHTTPD-send-file: /etc/shadow\r\nX-LiteSpeed-Location: /internal\r\nX-REPROXY-URL: http://169.254.169.254/\r\nContent-Type: text/html\r\n\r\n<p>page")
 		_ = conn.Close()
 	}, nil)
 	resp, body := fetch(t, "GET", front.URL+"/proxy/"+proxied+"/ws/v1/a%2Fb?x=1&y=%20&user.name=bob", http.Header{
@@ -80,7 +81,10 @@ func TestProxyPassesOnlyWhatItShould(t *testing.T) {
 		got.Header.Get("Authorization") != "" || got.Header.Get("X-Requested-By") != "" || got.Header.Get("User-Agent") != "" {
 		t.Errorf("the master saw %v", got.Header)
 	}
-	for _, name := range []string{"Set-Cookie", "X-Hop", "Strict-Transport-Security"} {
+	for _, name := range []string{
+		"Set-Cookie", "X-Hop", "Strict-Transport-Security", "X-Accel-Redirect", "X-Accel-Limit-Rate", "X-Sendfile", "X-Lighttpd-Send-File",
+		"X-Litespeed-Location", "X-Reproxy-Url",
+	} {
 		if v := resp.Header.Get(name); v != "" {
 			t.Errorf("%s: %s came through", name, v)
 		}

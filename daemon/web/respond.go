@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -341,28 +342,43 @@ const (
 	typeXML  = "application/xml"
 )
 
-// negotiate returns the type that is accepted most: JSON if both are accepted equally, or "" if neither is. It
-// considers XML only if hasXML is set.
+// negotiate returns the type that is accepted most, or "" if neither is. What Accept says of a type by name counts
+// before what it says of all types. Of two types that are accepted equally, a named one comes before one that is not
+// named, then the one that is named first, then JSON: as with YARN. It considers XML only if hasXML is set.
 func negotiate(accept []string, hasXML bool) string {
-	asJSON, asXML, some := 0.0, 0.0, false
-	for part := range items(accept) {
-		some = true
-		name, q := quality(part)
-		switch name {
-		case "*/*", "application/*":
-			asJSON = max(asJSON, q)
-		case typeJSON:
-			asJSON = max(asJSON, q)
-		case typeXML, "text/xml":
-			asXML = max(asXML, q)
+	type wish struct {
+		exact, at int
+		q         float64
+	}
+	var asJSON, asXML wish
+	n := 0
+	take := func(exact int, q float64, into ...*wish) {
+		for _, w := range into {
+			if exact > w.exact || exact == w.exact && q > w.q {
+				*w = wish{exact, n, q}
+			}
 		}
 	}
+	for part := range items(accept) {
+		n++
+		switch name, q := quality(part); name {
+		case "*/*":
+			take(1, q, &asJSON, &asXML)
+		case "application/*":
+			take(2, q, &asJSON, &asXML)
+		case typeJSON:
+			take(3, q, &asJSON)
+		case typeXML, "text/xml":
+			take(3, q, &asXML)
+		}
+	}
+	order := cmp.Or(cmp.Compare(asJSON.q, asXML.q), cmp.Compare(asJSON.exact, asXML.exact), cmp.Compare(asXML.at, asJSON.at))
 	switch {
-	case !some:
+	case n == 0:
 		return typeJSON
-	case hasXML && asXML > asJSON:
+	case hasXML && asXML.q > 0 && order < 0:
 		return typeXML
-	case asJSON > 0:
+	case asJSON.q > 0:
 		return typeJSON
 	}
 	return ""

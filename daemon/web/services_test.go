@@ -118,9 +118,21 @@ func TestFiltersReachTheDaemon(t *testing.T) {
 	want := rm.AppFilter{
 		States: []rm.AppState{rm.AppRunning, rm.AppFinished, rm.AppKilled, rm.AppFailed}, Final: rm.Succeeded,
 		Users: []string{"ann"}, Queues: []string{"root.default"}, Types: []string{"SPARK", "MAPREDUCE"}, Tags: []string{"x"},
-		Name: "n", StartedFrom: 1, StartedTo: 2, FinishedFrom: 3, FinishedTo: 4, Limit: 7,
+		Name: "n", StartedFrom: 1, StartedTo: new(int64(2)), FinishedFrom: 3, FinishedTo: new(int64(4)), Limit: 7,
 	}
 	if diff := cmp.Diff(want, f.filter); diff != "" {
+		t.Errorf("filter (-want +got):\n%s", diff)
+	}
+}
+
+// An end of 0 is a bound like any other, as with YARN: no application started then, and those that are not over finished
+// then.
+func TestBoundsOfZero(t *testing.T) {
+	f := demo()
+	if w := ask(New(Options{RM: f}), rest.Base+"/apps?startedTimeEnd=0&finishedTimeBegin=0&finishedTimeEnd=0"); w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if diff := cmp.Diff(rm.AppFilter{StartedTo: new(int64(0)), FinishedTo: new(int64(0))}, f.filter); diff != "" {
 		t.Errorf("filter (-want +got):\n%s", diff)
 	}
 }
@@ -132,6 +144,7 @@ func TestBadQuestions(t *testing.T) {
 		{"/apps?limit=0", "limit value must be greater then 0"},
 		{"/apps?startedTimeBegin=-1", "startedTimeBegin must be greater than 0"},
 		{"/apps?startedTimeBegin=5&startedTimeEnd=4", "startedTimeEnd must be greater"},
+		{"/apps?startedTimeBegin=5&startedTimeEnd=0", "startedTimeEnd must be greater"},
 		{"/apps?finishedTimeEnd=x", "finishedTimeEnd value must be a number!"},
 		{"/apps?finalStatus=GOOD", "Invalid finalStatus GOOD"},
 		{"/apps?queue=nosuch", "Unknown queue: nosuch"},
@@ -440,8 +453,17 @@ func TestNegotiation(t *testing.T) {
 		"application/xml":  "application/xml;charset=utf-8",
 		"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": "application/xml;charset=utf-8",
 		"application/xml;q=0.1, application/json;q=0.2":                   "application/json;charset=utf-8",
-		"text/plain":             "text/plain; charset=utf-8",
-		"application/xml;q=junk": "text/plain; charset=utf-8",
+		"application/xml, */*":              "application/xml;charset=utf-8",
+		"*/*, application/xml":              "application/xml;charset=utf-8",
+		"application/xml, application/*":    "application/xml;charset=utf-8",
+		"application/xml, application/json": "application/xml;charset=utf-8",
+		"application/json, application/xml": "application/json;charset=utf-8",
+		"*/*, application/xml;q=0.9":        "application/json;charset=utf-8",
+		"application/json;q=0, */*":         "application/xml;charset=utf-8",
+		"application/*, */*":                "application/json;charset=utf-8",
+		"application/xml;q=0, text/plain":   "text/plain; charset=utf-8",
+		"text/plain":                        "text/plain; charset=utf-8",
+		"application/xml;q=junk":            "text/plain; charset=utf-8",
 	} {
 		w := ask(h, rest.Base+"/info", "Accept", accept)
 		if got := w.Header().Get("Content-Type"); got != want || (w.Code == http.StatusNotAcceptable) != strings.HasPrefix(want, "text") {

@@ -186,7 +186,7 @@ func (s *site) heddleRoutes() {
 	s.handle("GET "+heddleBase+"/apps", s.list(s.prepared(s.heddleApps)))
 	s.handle("GET "+heddleBase+"/apps/{app}", s.answer(s.heddleApp))
 	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.seen(s.why)))
-	s.handle("GET "+heddleBase+"/nodes", s.list(s.heddleNodes))
+	s.handle("GET "+heddleBase+"/nodes", s.list(s.prepared(s.heddleNodes)))
 	s.handle("GET "+heddleBase+"/nodes/{node}", s.answer(s.heddleNode))
 	s.handle("GET "+heddleBase+"/nodes/{node}/containers", s.list(s.prepared(s.heddleContainers)))
 	s.handle("GET "+heddleBase+"/queues", s.list(s.heddleQueues))
