@@ -296,8 +296,8 @@ func config() *cgroups.Cgroup {
 // processors sets a container's share of the processors; parked says whether it may be parked now.
 func (g *Groups) processors(b *box, s Set, parked bool) error {
 	want := b.base
-	if s.Quota > 0 {
-		want.Quota, want.Period = s.Quota*period/1000, period
+	if quota := s.Quota * period / 1000; s.Quota > 0 && (want.Quota < 0 || quota*int64(want.Period) < want.Quota*period) {
+		want.Quota, want.Period = quota, period // the NodeManager's own stays if it is lower
 	}
 	switch {
 	case b.dirs[""] != "":
@@ -345,7 +345,10 @@ func (g *Groups) memory(b *box, s Set) error {
 	high := b.base.High
 	if s.High > 0 {
 		anon := procs.Measure(b.pids()).Anon // with less than 1.2 times its anonymous memory its processes would stall
-		high = strconv.FormatInt(max(s.High, (anon+anon/5+mib-1)/mib)*mib, 10)
+		ours := max(s.High, (anon+anon/5+mib-1)/mib) * mib
+		if theirs, err := strconv.ParseInt(high, 10, 64); err != nil || ours < theirs { // max is no number
+			high = strconv.FormatInt(ours, 10)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "memory.high")); err != nil && s.High == 0 {
 		return nil // there is none, and none is wanted

@@ -464,6 +464,21 @@ func TestFilesOfV2(t *testing.T) {
 	do(t, g.RestoreAll())
 	reads(t, own, "memory.high", "max")
 
+	// A bound of the NodeManager's is replaced only by a lower one.
+	b.base.Quota, b.base.Period, b.base.High = 40_000, 50_000, fmt.Sprint(1<<16*mib)
+	for _, x := range []struct {
+		set         Set
+		bound, high string
+	}{
+		{Set{Quota: 500, High: 1 << 15}, "50000 100000", fmt.Sprint(1 << 15 * mib)},
+		{Set{Quota: 900, High: 1 << 17}, "40000 50000", b.base.High},
+	} {
+		do(t, g.Apply(id, x.set))
+		reads(t, own, "cpu.max", x.bound)
+		reads(t, own, "memory.high", x.high)
+	}
+	b.base = ownBase
+
 	// What could not be undone is undone as soon as possible, and not forgotten before.
 	do(t, g.Apply(id, Set{Freeze: true, Weight: 250}))
 	reads(t, own, "cgroup.freeze", "1")
