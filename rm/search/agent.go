@@ -106,7 +106,7 @@ func (s *sim) sync(a *agent) {
 	for _, id := range a.heaps {
 		q.Heaps = append(q.Heaps, rm.MasterHeap{Container: id, HeapNews: rm.HeapNews{Live: int64(mix(s.seed, 29, uint64(s.now)).n(500)) - 50, Outside: 100}})
 	}
-	life := a.life
+	life, asked := a.life, s.now
 	s.call(&a.link, func(c rm.Call) rm.Message {
 		m := q
 		m.Call = c
@@ -118,7 +118,7 @@ func (s *sim) sync(a *agent) {
 			a.upset = s.now
 			s.syncLater(a, 5*heddle.Second)
 		default:
-			s.wished(a, v.(*rm.AgentWish))
+			s.wished(a, asked, v.(*rm.AgentWish))
 			s.syncLater(a, heddle.Millisecond)
 		}
 	}, func() {
@@ -128,8 +128,8 @@ func (s *sim) sync(a *agent) {
 	})
 }
 
-// wished makes an agent do what it is told.
-func (s *sim) wished(a *agent, p *rm.AgentWish) {
+// wished makes an agent do what it was told when it asked.
+func (s *sim) wished(a *agent, asked heddle.Time, p *rm.AgentWish) {
 	if s.now < a.hung {
 		return
 	}
@@ -137,7 +137,7 @@ func (s *sim) wished(a *agent, p *rm.AgentWish) {
 	if a.applied != p.Version {
 		a.moved = s.now
 	}
-	a.lease, a.applied = s.now.Plus(p.Lease), p.Version
+	a.lease, a.applied = asked.Plus(p.Lease), p.Version
 	a.outputs, a.heaps = p.Outputs, p.Heaps
 	a.giveBack()
 	for _, w := range p.Want {
