@@ -225,8 +225,10 @@ func (m *Machine) close(a *app) {
 	if a.aid != heddle.NoApp {
 		m.step(heddle.AppDone{App: a.aid})
 		a.aid = heddle.NoApp
-	} else if i := slices.Index(m.apps, a); i >= 0 { // it came to its end before it was handed over
-		m.apps[i] = nil
+	} else if a.recovered {
+		if i := slices.Index(m.apps, a); i >= 0 { // it came to its end before it was handed over
+			m.apps[i] = nil
+		}
 	}
 	for _, n := range a.nodes {
 		if n.state.active() {

@@ -207,7 +207,6 @@ func (m *Machine) forgetNodes(id ids.Node, these func(*node) bool) {
 		if forget {
 			if a := n.agent; a != nil { // the node's number may become another's, and the agent acts on it no more
 				m.tellAgent(a)
-				m.timers.stop(&a.timer)
 				n.agent = nil
 			}
 			m.dropNode(n)

@@ -176,10 +176,10 @@ in every column, simulated as heddle rm without node agents and with them. Losse
 				outcomes = append(outcomes, x)
 				return nil
 			})
-			if err != nil && len(outcomes) == 0 {
+			switch {
+			case err != nil && len(outcomes) == 0:
 				return err
-			}
-			if err != nil {
+			case err != nil:
 				a.note("%d of %d experiments are done and are printed", len(outcomes), len(list))
 			}
 			if f.output.value == "json" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -106,15 +107,12 @@ func sameFile(a, b string) bool {
 func (t *target) write(fill func(io.Writer) error) error {
 	t.done = true
 	f, err := t.open()
-	if err != nil {
-		return failure{fmt.Errorf("write %s: %w", t.path, err)}
-	}
-	b := bufio.NewWriter(f)
-	if err = fill(b); err == nil {
-		err = b.Flush()
-	}
-	if e := f.Close(); err == nil {
-		err = e
+	if err == nil {
+		b := bufio.NewWriter(f)
+		if err = fill(b); err == nil {
+			err = b.Flush()
+		}
+		err = cmp.Or(err, f.Close())
 	}
 	if t.temp != "" {
 		if err == nil {
