@@ -8,6 +8,7 @@ import (
 	"heddle/policies/coupling"
 	"heddle/policy"
 	"heddle/policy/policytest"
+	"heddle/sched"
 )
 
 func TestDialogues(t *testing.T) { dialogue.Run(t, "testdata") }
@@ -53,6 +54,42 @@ func TestPeekSuite(t *testing.T) {
 			s.Place[heddle.Map] = p
 			return s
 		})
+	}
+}
+
+// Nodes that are down hold input that no map can read there: a job that has all of its input on them does not wait for
+// them, whether they are counted one by one or in a sample.
+func TestPeekingPassesOverHostsThatAreDown(t *testing.T) {
+	const racks, inRack = 2, 10
+	each := heddle.Of(1024, 1000)
+	for _, options := range []string{"", "sample: 4"} {
+		p, err := coupling.NewPeek(policytest.Args(options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := slots(policytest.Submitted{})
+		s.Place[heddle.Map] = p
+		core := sched.New(s)
+		for n := range heddle.NodeID(racks * inRack) {
+			core.Step(0, heddle.NodeUp{Node: n, Rack: heddle.RackID(n / inRack), Total: each.Times(8), Can: heddle.AllCaps})
+		}
+		core.Step(0, heddle.Submit{App: 0, Queue: 1, Master: each})
+		core.Step(0, heddle.Heartbeat{Node: inRack})
+		row := heddle.Anywhere(20, heddle.Map, 1, each)
+		rows := []heddle.Row{row, row}
+		rows[1].Rack = 0
+		for n := range heddle.NodeID(inRack) {
+			row.Host = n
+			rows = append(rows, row)
+		}
+		core.Step(0, heddle.Ask{App: 0, Rows: rows})
+		for n := range heddle.NodeID(inRack) {
+			core.Step(0, heddle.NodeDown{Node: n})
+		}
+		core.Step(heddle.Time(heddle.Second), heddle.Heartbeat{Node: inRack})
+		if n := core.View().App(0).Running(heddle.Map); n != 1 {
+			t.Errorf("%q: %d maps run beside a rack that is down, want 1", options, n)
+		}
 	}
 }
 

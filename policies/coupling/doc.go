@@ -20,8 +20,8 @@
 //	                         reports once, therefore ends when the node that began it is offered again,
 //	                         or at the latest after N offers.
 //	a node of L refuses      A node that has no room is not offered, so no round ends by line 16.
-//	a sample of K nodes      The number of nodes that hold input of a job is known, so the sample is only used
-//	                         to look for free slots.
+//	a sample of K nodes      The nodes that hold input of a job are known, so the sample is only used to look for free
+//	                         slots, and for input of asks that name more than K hosts while some node is down.
 //	one draw a heartbeat     The listing draws for every candidate, but in the text a job skips the heartbeat that
 //	                         chance denies it, so a job has one candidate in a heartbeat. See [PeekOptions].
 //	a heartbeat of 3 s       If nodes report more often, a draw counts for less: see [Within].

@@ -24,7 +24,8 @@ func Chance(α, share, β, N float64) float64 { return 1 - α*math.Pow(share, β
 
 // PeekOptions are the options of Alg. 3.
 type PeekOptions struct {
-	// Sample is K, the number of nodes that are checked for free slots; all nodes if there are no more than that.
+	// Sample is K, the number of nodes that are checked for free slots and, while some node is down, for input of asks that
+	// name more hosts; all live nodes if there are no more than that.
 	Sample int `yaml:"sample"`
 	// Slots is how many maps a node takes; 0 = as many as their lane allows, or as there is room for.
 	Slots int `yaml:"slots"`
@@ -185,16 +186,40 @@ func (p *Peek) slots(v policy.View, k *policy.Ask, n *policy.Node) int {
 	return int(fit)
 }
 
-// chance is Eq. 3 for an ask without data on the node. The number of nodes that hold its input is known; the number
-// with a free slot is estimated from the sample.
+// chance is Eq. 3 for an ask without data on the node.
 func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
-	share := min(float64(k.Hosts())/float64(max(v.Live(), 1)), 1)
+	share := p.holding(v, k)
 	N := p.free(v, k, n)
 	β := Beta(float64(k.Count()), N)
 	if p.o.Beta != nil {
 		β = *p.o.Beta
 	}
 	return Chance(p.alpha(k, n), share, β, N)
+}
+
+// holding returns p̂_m, the share of the live nodes that hold input of the ask. Hosts that are down start no map. If some
+// node is down and the ask names more hosts than a sample has nodes, the share is that of the sample.
+func (p *Peek) holding(v policy.View, k *policy.Ask) float64 {
+	hosts, nodes := k.Hosts(), v.Live()
+	switch {
+	case nodes == v.NodeIDs(): // all are up
+	case hosts > p.o.Sample:
+		p.draw(v)
+		hosts, nodes = 0, len(p.nodes)
+		for _, id := range p.nodes {
+			if k.AtHost(id) > 0 {
+				hosts++
+			}
+		}
+	default:
+		hosts = 0
+		k.EachHost(func(id heddle.NodeID) {
+			if n := v.Node(id); n != nil && n.Up() {
+				hosts++
+			}
+		})
+	}
+	return min(float64(hosts)/float64(max(nodes, 1)), 1)
 }
 
 // free estimates how many nodes have a free slot. With slots, the number is the same for every ask in a heartbeat.
