@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"heddle"
@@ -71,13 +72,21 @@ func (s *Sim) plan(fs []Fault) error {
 }
 
 // fails reports whether a task that reaches its end fails there, either by chance or because there is nobody to report
-// to.
-func (s *Sim) fails(id heddle.ContainerID) bool {
-	if c := s.container(id); c != nil && (c.app.master == nil || c.known) {
+// to. Chance decides for each attempt of a task by itself, so that the same ones fail whatever ends before them.
+func (s *Sim) fails(w apps.Work) bool {
+	c := s.container(w.Container)
+	if c != nil && (c.app.master == nil || c.known) {
 		return true
 	}
-	return s.failRate > 0 && s.rng.Float64() < s.failRate
+	if c == nil || s.failRate == 0 {
+		return false
+	}
+	attempt := uint64(w.Kind)<<60 ^ uint64(w.Stage)<<44 ^ uint64(w.Attempt)<<28 ^ uint64(w.Index)
+	return rand.New(rand.NewPCG(s.o.Seed^uint64(c.app.id)<<20^streamFails, attempt)).Float64() < s.failRate
 }
+
+// streamFails distinguishes the draws of [Sim.fails] from others of the same seed.
+const streamFails = 0xfa << 56
 
 // strike makes a fault happen, end, or be noticed.
 func (s *Sim) strike(f *Fault, stage uint32) {

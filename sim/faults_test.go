@@ -398,6 +398,27 @@ func TestTaskFailures(t *testing.T) {
 	}
 }
 
+// Which tasks fail by chance does not depend on what ends before them: it is the same on clusters of different sizes.
+func TestTheSameTasksFail(t *testing.T) {
+	failed := func(isGiven bool, size int) (of []int32) {
+		o := fullWorld(nodes(size, 1, heddle.Of(65536, 40000)), mapReduce("j", 0, lasting(300, 5), nil))
+		o.Given, o.Faults = isGiven, []Fault{{Kind: TaskFailure, Rate: 0.1}}
+		r := under(t, bare(), o)
+		states(t, r, Succeeded)
+		for _, x := range kept(r, 0, heddle.Map) {
+			if x.Status == 1 {
+				of = append(of, x.Index)
+			}
+		}
+		return of
+	}
+	for _, isGiven := range []bool{true, false} {
+		if few, many := failed(isGiven, 2), failed(isGiven, 7); !slices.Equal(few, many) {
+			t.Errorf("given %v: attempts of maps %v fail on two nodes, and of %v on seven", isGiven, few, many)
+		}
+	}
+}
+
 func TestFaultsThatCannotBe(t *testing.T) {
 	for _, c := range []struct {
 		f    Fault

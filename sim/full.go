@@ -14,7 +14,7 @@ type full struct {
 }
 
 func newFull(s *Sim) *full {
-	f := &full{s: s, w: newWorld(&s.o, func(k world.Work) bool { return s.fails(k.Container) })}
+	f := &full{s: s, w: newWorld(&s.o, func(k world.Work) bool { return s.fails(apps.Work(k)) })}
 	for _, a := range s.apps {
 		a.inWorld = f.w.AddJob(a.job)
 	}

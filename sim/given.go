@@ -128,7 +128,7 @@ func (g *given) advance(now heddle.Time, done []ended) []ended {
 		}
 		g.drop(at, c, e.run)
 		d := ended{work: w, ok: true}
-		if g.s.fails(w.Container) {
+		if g.s.fails(w) {
 			d.ok, d.status = false, 1
 		}
 		done = append(done, d)

@@ -15,7 +15,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"heddle"
 	"heddle/internal/slab"
@@ -100,7 +99,6 @@ type Sim struct {
 	phys      physics
 	heap      heap
 	wheel     *wheel
-	rng       *rand.Rand // for faults
 	now       heddle.Time
 	from      source // of the current event
 	entry     entry  // the current event, if it is from the heap
@@ -230,7 +228,7 @@ func newSim(o Options) (*Sim, error) {
 	if o.Attempts == 0 {
 		o.Attempts = 2
 	}
-	s := &Sim{o: o, rackNames: rackNames(o.Nodes), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
+	s := &Sim{o: o, rackNames: rackNames(o.Nodes), alive: len(jobs)}
 	cfg := config(&o)
 	s.rm = newMachine(&o, &cfg, s.noted)
 	s.newBeats(&cfg)
