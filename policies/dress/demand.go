@@ -35,6 +35,14 @@ func asked(a *policy.App) demand {
 // starts reports whether an application has not asked for any task yet.
 func (st *appState) starts() bool { return st.tasked.containers == 0 }
 
+// again records that an application starts once more: its next master will ask for the tasks that it asked for so far.
+func (st *appState) again() {
+	if !st.told {
+		st.expected = st.expected.most(st.tasked)
+	}
+	st.tasked = demand{}
+}
+
 // wants returns what an application waits for at t: what it asks for and, as long as it is about to ask for its first
 // tasks, what it is expected to ask for.
 func (s *Scheduler) wants(a *policy.App, st *appState, t heddle.Time) heddle.Resource {

@@ -35,9 +35,9 @@
 //
 // A job's demand counts in P from its submission, not from its master's first request: a master takes half a minute to
 // start, and in that time jobs that want much would take everything. It counts until the master has run for the patience
-// that the options give: one that asks for nothing by then is no longer waited for. Facts are trusted: if a master asks
-// for more than they say, its job stays in its category, since a master that was just given containers asks for them
-// once more.
+// that the options give: one that asks for nothing by then is no longer waited for. If the master fails, what the job asked
+// for counts again while the next one starts. Facts are trusted: if a master asks for more than they say, its job stays
+// in its category, since a master that was just given containers asks for them once more.
 //
 // Corrections of Alg. 3 as printed: line 14 adds F_2 to A_c2, not F_1; "fits" is ≥ and not >; the loops begin with the
 // first job; line 20 takes r_j; line 21 continues from the first small job that did not fit.

@@ -191,6 +191,9 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		s.submitted(v, e.App)
 	case policy.AppDone:
 		s.forget(e.App.ID())
+	case policy.AppRetried:
+		s.apps[e.App.ID()].again()
+		s.refresh(v, e.App)
 	case policy.Ended:
 		s.refresh(v, e.App)
 		s.freed(v, e)
