@@ -42,6 +42,7 @@ type Scheduler struct {
 // appState is what the scheduler remembers of an application.
 type appState struct {
 	known    bool
+	classed  bool // it has been classified since there were nodes
 	category int
 	taken    heddle.Resource // counted in its category: held and reserved
 	tasks    int             // likewise: containers and reservations, without the master
@@ -247,7 +248,8 @@ func (s *Scheduler) recount(v policy.View, a *policy.App, grown bool) {
 	st := &s.apps[a.ID()]
 	s.count(st, heddle.Resource{}, heddle.Resource{}, 0, 0)
 	if s.total != (heddle.Resource{}) {
-		st.category = s.category(v, st, grown)
+		st.category = s.category(v, st, grown || !st.classed)
+		st.classed = true
 	}
 	s.count(st, a.Used().Plus(a.Booked()), s.wants(a, st, v.Now()), tasksOf(a), endsOf(a))
 	s.queues(a)
