@@ -83,12 +83,12 @@ func (s *Sizer) gather(v policy.View) (containers, users int) {
 		}
 		leaves++
 		for _, a := range q.Apps() {
-			users++
 			m := s.o.maps(a)
-			if m == 0 { // its number of maps is unknown, so assume it keeps what it has
+			if m == 0 { // its number of maps is unknown, so assume it keeps what it has, and has no further part
 				containers -= workers(a)
 				continue
 			}
+			users++
 			left := undone(m, a.Done(heddle.Map))
 			s.jobs = append(s.jobs, job{
 				app: a.ID(), priority: a.Priority(), at: a.Submitted(), tasks: m + int(a.Facts().Reduces),

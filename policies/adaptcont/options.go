@@ -29,7 +29,7 @@ type Options struct {
 
 	Container Container `yaml:"container"` // of a worker; 1024 MiB and 1 vcore
 	PerNode   int       `yaml:"per_node"`  // most workers on a node, if lanes bound them; 0 = what fits
-	Users     int       `yaml:"users"`     // among whom a fair queue is divided; 0 = its leaf queues, or the jobs if there is one leaf
+	Users     int       `yaml:"users"`     // among whom a fair queue is divided; 0 = its leaf queues, or the jobs of known size if there is one leaf
 	Limit     int       `yaml:"limit"`     // workers a user may have at once; 0 = no limit
 	SplitSize int64     `yaml:"split"`     // MiB of input per map, if a job does not say how many maps it has; 64
 
