@@ -335,3 +335,26 @@ func TestLoneTasksKeepTheirWeight(t *testing.T) {
 		near(t, fmt.Sprint("factor of one of ", c.count, " with ", c.history, " windows"), m.rows[0].factor, c.want)
 	}
 }
+
+// A task on a node that cannot weigh keeps the weight of its size, however often another one is wanted.
+func TestOnlyWeightsThatAreSetCount(t *testing.T) {
+	for _, c := range []struct {
+		can  heddle.Caps
+		want float64 // of a task of 1000
+	}{{heddle.AllCaps, 2000}, {heddle.AllCaps &^ heddle.Weighs, 1000}} {
+		m := made(t, NewRegression, "mode: cpu")
+		core := running(m, 10)
+		for n := range heddle.NodeID(10) {
+			core.Step(heddle.Time(15*heddle.Second), heddle.NodeCan{Node: n, Can: c.can})
+		}
+		m.gather(core.View())
+		m.rows[0].factor = 2
+		m.rows = m.rows[:1]
+		var p policy.Plan
+		m.weigh(&p)
+		m.gather(core.View())
+		if got := m.rows[0].weight; got != c.want || len(p.Steps) != 1 {
+			t.Errorf("a node that can do %v: weight %v after %d steps, want %v after 1", c.can, got, len(p.Steps), c.want)
+		}
+	}
+}

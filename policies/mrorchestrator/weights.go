@@ -122,7 +122,9 @@ func (m *Manager) weigh(p *policy.Plan) {
 		to := math.Round(min(max(r.weight*r.factor, size/widest, 1), size*widest))
 		t, bound := &m.tasks[r.t], m.bound(r)
 		if r.factor != 1 && to != math.Round(r.weight) || bound != t.bound {
-			t.weight, t.bound = to, bound
+			if r.x.Can(heddle.Weighs) { // otherwise the step is only counted as one that cannot be done
+				t.weight, t.bound = to, bound
+			}
 			p.Bound(r.x.ID(), int64(to), bound)
 		}
 	}
