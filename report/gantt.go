@@ -356,7 +356,7 @@ func (v *view) words() string {
 		}
 	}
 	which := pick(len(v.nodes) == nodes, "All "+some(nodes, "node", "nodes"),
-		fmt.Sprintf("The %d busiest of %s nodes", len(v.nodes), count(float64(nodes))))
+		fmt.Sprintf("The %sbusiest of %s nodes", pick(len(v.nodes) == 1, "", count(float64(len(v.nodes)))+" "), count(float64(nodes))))
 	when := pick(v.whole, "the whole run",
 		fmt.Sprintf("the busiest %s, from %s on, where the axis begins", tick(v.to.Since(v.from).Seconds()), clock(v.from)))
 	return which + ", " + when + ". A bar is a container from its grant to its end."

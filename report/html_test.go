@@ -72,7 +72,7 @@ func TestPage(t *testing.T) {
 	}{
 		{"usual", usual(), []string{"capacity has the lowest mean completion time", "fifo against capacity", "12x", "maps = ⌈input / 128 MiB⌉", "lowest under 5 of 5 seeds", "fifo against the better of capacity and fair", "<dt>worse</dt><dd>starvation p99 1 m 53 s against"}, []string{"failed or rejected", "Estimates", "What tasks got"}},
 		{"incomplete", incomplete, []string{"failed or rejected", "18 of 60 jobs did not succeed", "Not all profiles completed as many jobs: capacity 60, fair 60, fifo 42.", "5.4\u00a0% below fair."}, nil},
-		{"watched", watched(), []string{">δ</h3>", "<figcaption>δ: the share that is reserved for jobs that ask for little. Between ", "Remaining time of reduces", "What tasks got", "CPU given"}, nil},
+		{"watched", watched(), []string{">δ</h3>", "<figcaption>δ: the share that is reserved for jobs that ask for little. Between ", "Remaining time of reduces", "What tasks got", "CPU given", " vcores</td>"}, nil},
 		{"no tasks", noTasks, []string{"was not kept"}, []string{`class="plot gantt"`}},
 		{"one", one, []string{"Jobs took"}, []string{`id="show0"`, "against"}},
 	} {

@@ -34,10 +34,11 @@ func twoUnits(x float64, per int64, large, small string) string {
 	return count(float64(n/per)) + " " + large + " " + strconv.FormatInt(n%per, 10) + " " + small
 }
 
-// tick writes a time on an axis: like seconds, but without parts that are zero.
+// tick writes a time on an axis: like seconds, but to a thousandth of a second below a minute, and without parts that
+// are zero.
 func tick(s float64) string {
 	if s < 60 {
-		return strconv.FormatFloat(s, 'f', -1, 64) + " s"
+		return strconv.FormatFloat(math.Round(s*1000)/1000, 'f', -1, 64) + " s" // 3 × 0.2 is a little more than 0.6
 	}
 	t := seconds(s)
 	for _, zero := range []string{" 0 s", " 0 m", " 0 h"} {
@@ -99,10 +100,11 @@ func count(f float64) string {
 	if math.IsNaN(f) {
 		return none
 	}
-	if r := math.Round(f); math.Abs(f-r) > 1e-9 {
-		return strconv.FormatFloat(f, 'f', 1, 64)
+	digits, tenths := strconv.FormatFloat(math.Abs(f), 'f', 0, 64), ""
+	if math.Abs(f-math.Round(f)) > 1e-9 {
+		digits, tenths, _ = strings.Cut(strconv.FormatFloat(math.Abs(f), 'f', 1, 64), ".")
+		tenths = "." + tenths
 	}
-	digits := strconv.FormatFloat(math.Abs(f), 'f', 0, 64)
 	var b strings.Builder
 	if f < 0 {
 		b.WriteByte('-')
@@ -113,7 +115,7 @@ func count(f float64) string {
 		}
 		b.WriteRune(d)
 	}
-	return b.String()
+	return b.String() + tenths
 }
 
 // between writes the range of two formatted values, with common parts only once: 3.9–4.6 s, 1 h 4–9 m.

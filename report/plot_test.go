@@ -33,12 +33,13 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// The ticks of a short time late in a run have different labels.
+// The ticks of a short time late in a run have different labels, and no label has the error of its computation.
 func TestTicksDiffer(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64
 		want   string
 	}{
+		{0, 1.1, "0 s, 0.2 s, 0.4 s, 0.6 s, 0.8 s, 1 s"},
 		{0, 90, "0 s, 15 s, 30 s, 45 s, 1 m, 1 m 15 s, 1 m 30 s"},
 		{82, 83, "1 m 22 s, 1 m 22.2 s, 1 m 22.4 s, 1 m 22.6 s, 1 m 22.8 s, 1 m 23 s"},
 		{3700, 3760, "1 h 1 m 45 s, 1 h 2 m, 1 h 2 m 15 s, 1 h 2 m 30 s"},
@@ -52,6 +53,19 @@ func TestTicksDiffer(t *testing.T) {
 		if got := strings.Join(texts, ", "); got != c.want {
 			t.Errorf("%v to %v: %s, want %s", c.lo, c.hi, got, c.want)
 		}
+	}
+}
+
+// Where nothing but masters ran, no number of containers is named.
+func TestNothingRan(t *testing.T) {
+	none := make([]float32, 2)
+	r := &sim.Result{Series: sim.Series{
+		Step: heddle.Second, Maps: make([]int32, 2), Reduces: make([]int32, 2), Executors: make([]int32, 2),
+		CPUUsed: none, CPUHeld: none, MemoryHeld: none,
+	}}
+	p := compare(r).overTime()[0][0]
+	if p.Caption != "" || strings.Contains(string(p.Image), "At most") {
+		t.Errorf("caption %q of %s", p.Caption, p.Image)
 	}
 }
 
@@ -157,6 +171,14 @@ func TestGanttWindow(t *testing.T) {
 	length := v.to.Since(v.from).Seconds()
 	if from := v.from.Seconds(); from < 39000 || from > 40000 || from+length < 40300 || length > 3600 {
 		t.Errorf("shown from %v for %v s, want the busy minutes at 40000", from, length)
+	}
+	v.runs[0].Nodes = make([]sim.NodeInfo, 20)
+	if words := v.words(); !strings.HasPrefix(words, "The busiest of 20 nodes, ") {
+		t.Errorf("%s", words)
+	}
+	v.nodes = make([]heddle.NodeID, 16)
+	if words := v.words(); !strings.HasPrefix(words, "The 16 busiest of 20 nodes, ") {
+		t.Errorf("%s", words)
 	}
 }
 

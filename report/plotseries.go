@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 const seriesColumns = 265 // steps drawn: one per two units of width
@@ -102,7 +103,10 @@ func (c *Comparison) running(l lapse, end, top float64) panel {
 			peaks += pick(peaks == "", "", ", ") + count(b.peak) + " " + b.name
 		}
 	}
-	d := draw("plot", 600, 228, words+" At most "+peaks+".")
+	if peaks != "" {
+		peaks = "At most " + peaks + "."
+	}
+	d := draw("plot", 600, 228, strings.TrimSpace(words+" "+peaks))
 	d.grid(f, x, y)
 	floor := make([]float64, len(l.running[0].values))
 	for _, b := range l.running {
@@ -118,11 +122,7 @@ func (c *Comparison) running(l lapse, end, top float64) panel {
 			d.path("area "+b.class, outline(upper, lower))
 		}
 	}
-	p := panel{Title: "Running containers", Profile: l.profile, Image: d.html(), Table: l.table(end)}
-	if peaks != "" {
-		p.Caption = "At most " + peaks + "."
-	}
-	return p
+	return panel{Title: "Running containers", Profile: l.profile, Image: d.html(), Caption: peaks, Table: l.table(end)}
 }
 
 func (c *Comparison) utilisation(l lapse, end, top float64) panel {

@@ -52,7 +52,7 @@ func threeDigits(v float64) string {
 	if math.IsNaN(v) {
 		return none
 	}
-	if math.Abs(v) >= 1000 {
+	if math.Abs(v) >= 999.5 { // which three digits round to 1000
 		return count(math.Round(v))
 	}
 	return fmt.Sprintf("%.3g", v)
@@ -145,7 +145,7 @@ func allocationTable(r *sim.Result) grille {
 		n := float64(len(x.Points))
 		t.Rows = append(t.Rows, []string{
 			traceName(r, x), clock(x.Points[0].At), clock(x.Points[len(x.Points)-1].At),
-			fmt.Sprintf("%.2f", cpu/n), fmt.Sprintf("%.2f", used/n), count(math.Round(memory/n)) + " MiB", count(math.Round(held/n)) + " MiB",
+			fmt.Sprintf("%.2f vcores", cpu/n), fmt.Sprintf("%.2f vcores", used/n), count(math.Round(memory/n)) + " MiB", count(math.Round(held/n)) + " MiB",
 		})
 	}
 	return t

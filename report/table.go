@@ -16,11 +16,12 @@ import (
 // TableOptions says what the terminal can do.
 type TableOptions struct {
 	Colour bool // the writer is a terminal; NO_COLOR in the environment overrides it
-	Width  int  // available columns; 0 means 120. Profiles that do not fit go into another table below
+	Width  int  // available columns, at least 40; 0 means 120. Profiles that do not fit go into another table below
 }
 
 const (
 	defaultWidth = 120
+	leastWidth   = 40
 	mark         = "•" // the best value of a row
 	shownDefects = 5
 	gap          = 2  // between columns
@@ -34,6 +35,7 @@ func Table(w io.Writer, c *Comparison, o TableOptions) error {
 	if o.Width <= 0 {
 		o.Width = defaultWidth
 	}
+	o.Width = max(o.Width, leastWidth)
 	ink := ink{o.Colour && os.Getenv("NO_COLOR") == ""}
 	sums := c.Summaries()
 	columns := make([][]string, len(sums))

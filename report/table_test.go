@@ -45,6 +45,14 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
+// On a terminal with hardly any columns, lines are longer than it is wide, and no text is lost.
+func TestTableOnNarrowTerminal(t *testing.T) {
+	c := usual().build()
+	if got, want := render(t, c, TableOptions{Width: 10}), render(t, c, TableOptions{Width: 40}); got != want {
+		t.Errorf("at 10 columns:\n%s\nand at 40:\n%s", got, want)
+	}
+}
+
 func TestTableColour(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	c := usual().build()

@@ -27,13 +27,26 @@ func newExp(a *app) *cobra.Command {
 	}, newExpList(a), newExpRun(a), newExpReport(a), newExpShow(a), newExpTrain(a))
 }
 
-// completeExperiments completes the name of an experiment or of a system.
+// completeExperiments completes names of experiments and of systems.
 func completeExperiments(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := append([]string{"all"}, catalogue.Names()...)
+	names := slices.Concat([]string{"all", profileName}, catalogue.Names(), titled())
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeExperiment completes the name of one experiment.
+func completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return titled(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// titled returns the names of the experiments, each followed by a tab and its title.
+func titled() (names []string) {
 	for _, e := range catalogue.All() {
 		names = append(names, e.Name+"\t"+e.Title)
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names
 }
 
 func newExpList(a *app) *cobra.Command {
@@ -141,10 +154,7 @@ in every column, simulated as heddle rm without node agents and with them. Losse
 			}
 			return nil
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			names, only := completeExperiments(cmd, args, typed)
-			return append(names, profileName), only
-		},
+		ValidArgsFunction: completeExperiments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Equal(args, []string{profileName}) {
 				if cmd.Flags().Changed("most-seeds") {
@@ -211,7 +221,7 @@ If an experiment changes jobs beyond what a scenario can express, the comments s
 simulated, and list the arms' Hadoop settings, which --conf can provide.`,
 		Example:           `  heddle exp show dress-mixed-10 > mixed.yaml && heddle sim compare --as stock --ideal-agent --profiles capacity,dress mixed.yaml`,
 		Args:              exactly("one NAME"),
-		ValidArgsFunction: completeExperiments,
+		ValidArgsFunction: completeExperiment,
 		RunE: func(_ *cobra.Command, args []string) error {
 			list, err := catalogue.Find(args[0])
 			if err != nil {
@@ -332,6 +342,7 @@ func (a *app) runs(stopped *func() bool, report *func(done, of int, what string)
 	after.Store("")
 	show, line := a.draw(0, func() string { return before.Load().(string) }, func() string { return after.Load().(string) })
 	*report = func(done, of int, what string) {
+		a.log.Info("ran", "run", done, "of", of, "what", what)
 		if line != nil {
 			left := time.Duration(float64(time.Since(began)) * float64(of-done) / float64(done)).Round(time.Second)
 			before.Store(fmt.Sprintf("%d of %d runs ", done, of))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -37,13 +38,16 @@ func (a *app) runProfile(o profile.Options, only, output string) error {
 		rows, err = profile.Run(cases, o)
 		return err
 	})
-	if err != nil {
+	switch done := len(rows) / 2; { // a case has a row without agents and one with them
+	case err != nil && done == 0:
 		return err
+	case err != nil:
+		a.note("%d of %d cases are done and are printed", done, len(cases))
 	}
 	if output == "json" {
-		return wrote(printJSON(a.out, profile.Lines(rows)))
+		return cmp.Or(err, wrote(printJSON(a.out, profile.Lines(rows))))
 	}
-	return a.profileTable(rows, o.Clairvoyant)
+	return cmp.Or(err, a.profileTable(rows, o.Clairvoyant))
 }
 
 // profileTable prints the rows for people, first those without agents and then those with them: each column as a ratio

@@ -30,14 +30,22 @@ func newExpReport(a *app) *cobra.Command {
 		Long: `Run the experiments of systems (all of them, if none is named): every arm and null arm with every seed,
 the mutations, the arms once more with each effect of the world switched off, and the sweeps. Write for each
 system SYSTEM.md, with its plots in plots/, and SYSTEM.json, the figures by seed against which the tests
-check the program.`,
+check the program. A page has all experiments of its system; exp run shows those of a single NAME.`,
 		Example: `  heddle exp report
   heddle exp report --out /tmp/pages coupling dress`,
 		ValidArgs: catalogue.Names(),
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			for _, name := range args {
-				if known := catalogue.Names(); !slices.Contains(known, name) {
+				known := catalogue.Names()
+				found, err := catalogue.Find(name)
+				switch {
+				case slices.Contains(known, name):
+				case err != nil:
 					return usagef("no system %q; %s", name, near.Names(name, known))
+				case len(found) > 1:
+					return usagef("%s reports all systems if none is named; leave %s out", cmd.CommandPath(), name)
+				default:
+					return usagef("%s is an experiment, and a page has all of its system's; want %s %s", name, cmd.CommandPath(), found[0].System)
 				}
 			}
 			return nil
@@ -49,6 +57,9 @@ check the program.`,
 			o, err := f.seeds.options(cmd.Flags())
 			if err != nil {
 				return err
+			}
+			if n := f.seeds.least.n; cmd.Flags().Changed("sweep-seeds") && f.sweepSeeds.n > n {
+				return usagef("--sweep-seeds %d: want at most as many as --seeds, %d", f.sweepSeeds.n, n)
 			}
 			return a.report(f, o, systems)
 		},
@@ -64,12 +75,12 @@ check the program.`,
 
 // report runs the systems' experiments and writes their pages.
 func (a *app) report(f *reportFlags, o exp.Options, systems []string) error {
-	if f.readme != "" && len(systems) < len(catalogue.Names()) {
-		return usagef("--readme needs all systems: its table has a line for each")
-	}
 	list, err := experiments(systems)
 	if err != nil {
 		return err
+	}
+	if f.readme != "" && len(list) < len(catalogue.All()) {
+		return usagef("--readme needs all systems: its table has a line for each")
 	}
 	if err := f.check(systems); err != nil {
 		return err
@@ -85,6 +96,8 @@ func (a *app) report(f *reportFlags, o exp.Options, systems []string) error {
 	if err != nil {
 		return err
 	}
+	_, over := interrupts() // pages belong together: the first interrupt does not come between them
+	defer over()
 	for i := range catalogue.Systems {
 		system := &catalogue.Systems[i]
 		if len(kept[system.Name]) == 0 {

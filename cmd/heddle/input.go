@@ -29,6 +29,9 @@ type input struct {
 
 // readInput reads a scenario or a trace.
 func (a *app) readInput(path string, o workload.Options, seed uint64) (*input, error) {
+	if path == "-" {
+		return nil, usagef("- is not standard input here; want the name of a file, such as /dev/stdin with --format")
+	}
 	began := time.Now()
 	in := &input{path: path, effects: world.AllEffects()}
 	var err error

@@ -4,12 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"heddle/exp"
 	"heddle/policies"
@@ -46,6 +51,93 @@ func interrupt(t *testing.T, sig syscall.Signal) {
 	}
 }
 
+// writes is the name of a program that begins to write an output file and does not come to an end.
+const writes = "heddle-writes"
+
+// writeForEver is the program that writes names.
+func writeForEver() {
+	t, err := openTarget("--jobs", os.Args[1], nil)
+	must(err)
+	must(t.write(func(io.Writer) error {
+		say(os.Stderr, "writing")
+		stuck()
+		return nil
+	}))
+}
+
+// Of a file that is being written when the program is interrupted, nothing is left.
+func TestInterruptedWriting(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		file := filepath.Join(t.TempDir(), "jobs.csv")
+		p := &process{t: t}
+		p.launch(p, writes, file)
+		p.logs("writing")
+		during := filesIn(t, filepath.Dir(file))
+		code, left := p.end(sig), filesIn(t, filepath.Dir(file))
+		if code != exitFailed || len(during) != 1 || len(left) > 0 || !strings.Contains(p.log(), "heddle: stopped while "+file+" was being written") {
+			t.Errorf("%v: exit code %d, files %q while it is written and %q afterwards; it says:\n%s", sig, code, during, left, p.log())
+		}
+	}
+}
+
+// filesIn returns the names of the files in a folder.
+func filesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// The pages of a report are all written, or none, also if it is interrupted while it writes them.
+func TestInterruptedReport(t *testing.T) {
+	dir := t.TempDir()
+	page, figures := filepath.Join(dir, "dress.md"), filepath.Join(dir, "dress.json")
+	if err := unix.Mkfifo(figures, 0o600); err != nil { // a writer waits for a reader
+		t.Fatal(err)
+	}
+	reader := func() *os.File {
+		f, err := os.OpenFile(figures, os.O_RDWR, 0) // which does not wait for a writer
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := reader()
+	p := start(t, "exp", "report", "-v", "--out", dir, "--seeds", "1", "--sweep-seeds", "1", "dress")
+	await(t, func() bool { return strings.Contains(p.log(), "msg=done experiment=") })
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, func() bool { _, err := os.Stat(page); return err == nil })
+	if err := p.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	f = reader()
+	defer func() { _ = f.Close() }() // it was only read
+	plots, err := filepath.Glob(filepath.Join(dir, "plots", "dress-*.svg"))
+	if code := p.ends(stopTime); code != exitDone || err != nil {
+		t.Errorf("exit code %d, %v:\n%s", code, err, p.log())
+	}
+	if after, err := filepath.Glob(filepath.Join(dir, "plots", "dress-*.svg")); len(plots) > 0 || len(after) == 0 || err != nil {
+		t.Errorf("%d plots when it was interrupted and %d afterwards, %v", len(plots), len(after), err)
+	}
+}
+
+// await waits until something is so.
+func await(t *testing.T, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not come so far")
+		}
+	}
+}
+
 // If all runs are done and only jobs alone are not, the runs are printed.
 func TestInterruptedAlone(t *testing.T) {
 	done := false
@@ -67,6 +159,15 @@ func TestInterruptedExperiments(t *testing.T) {
 		"exp", "run", "-v", "--seeds", "1", "coupling-two-greps", "coupling-200-jobs")
 	if !strings.Contains(out, "coupling-two-greps: ") || strings.Contains(out, "coupling-200-jobs") || !strings.Contains(said, "1 of 2 experiments are done") {
 		t.Errorf("want the first experiment alone, and a note on the second:\n%s\n%s", out, said)
+	}
+}
+
+// So are the cases of exp run profile.
+func TestInterruptedCases(t *testing.T) {
+	out, said := interrupted(t, syscall.SIGINT, func(line string) bool { return strings.Contains(line, "msg=ran run=5 ") }, // of the second case
+		"exp", "run", "profile", "-v", "--seeds", "1", "--cases", "d")
+	if strings.Count(out, "\ndemo ") != 2 || !strings.Contains(out, "Each column is heddle") || !regexp.MustCompile(`heddle: 1 of \d+ cases are done and are printed\n`).MatchString(said) {
+		t.Errorf("want the first case, without agents and with them, and a note on the others:\n%s\n%s", out, said)
 	}
 }
 

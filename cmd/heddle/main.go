@@ -207,6 +207,16 @@ func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Describe a command",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			if found, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, kid := range found.Commands() {
+					if kid.IsAvailableCommand() {
+						names = append(names, kid.Name()+"\t"+kid.Short)
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"heddle": main, hangs: hang})
+	testscript.Main(m, map[string]func(){"heddle": main, hangs: hang, writes: writeForEver})
 }
 
 // The scripts test the command line as users see it: what is printed where, and the exit code. "exit N COMMAND" expects

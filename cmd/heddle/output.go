@@ -103,8 +103,17 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(is, other)
 }
 
-// write fills the file and moves it to its place.
+// write fills the file and moves it to its place. An interrupt meanwhile ends the program and leaves nothing beside the
+// file.
 func (t *target) write(fill func(io.Writer) error) error {
+	if t.temp != "" {
+		defer removes(t.temp, t.path)()
+	}
+	return t.put(fill)
+}
+
+// put is write for callers that say themselves what an interrupt does.
+func (t *target) put(fill func(io.Writer) error) error {
 	t.done = true
 	f, err := t.open()
 	if err == nil {
@@ -151,7 +160,7 @@ func replaceFile(flag, path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return t.write(func(w io.Writer) error {
+	return t.put(func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

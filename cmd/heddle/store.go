@@ -102,7 +102,9 @@ no numbers that have been used since.`,
 			if err != nil {
 				return err
 			}
+			over := removes(store.PartOf(args[0]), args[0])
 			r, err := store.Backup(path, args[0])
+			over()
 			if err != nil {
 				return failure{err}
 			}

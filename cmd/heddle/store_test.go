@@ -3,12 +3,14 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"heddle/daemon/store"
 	"heddle/yarn/ids"
@@ -31,6 +33,33 @@ func stored(t *testing.T) (data, path string) {
 		t.Fatal(err)
 	}
 	return data, path
+}
+
+// Of a copy that is interrupted, nothing is left.
+func TestInterruptedBackup(t *testing.T) {
+	data, to := t.TempDir(), filepath.Join(t.TempDir(), "copy")
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(data, store.FileName+".sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }() // nobody else asks
+	p := start(t, "store", "backup", "--data", data, to)
+	err = ln.SetDeadline(time.Now().Add(stopTime))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ln.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }() // the other side has gone
+	if _, err := c.Write([]byte("3\nab")); err != nil {
+		t.Fatal(err)
+	}
+	await(t, func() bool { return len(filesIn(t, filepath.Dir(to))) > 0 })
+	if code, left := p.end(syscall.SIGINT), filesIn(t, filepath.Dir(to)); code != exitFailed || len(left) > 0 {
+		t.Errorf("exit code %d, left are %q:\n%s", code, left, p.log())
+	}
 }
 
 // spoil zeroes all pages that contain a text: those that are free now may contain it too.

@@ -76,7 +76,7 @@ at all is an error, and then nothing is written.`,
 	}
 	read.add(cmd)
 	choose(cmd, to, "to", "", "format to write")
-	cmd.Flags().StringVarP(&out, "out", "O", "", "write to `FILE` (default: standard output)")
+	cmd.Flags().StringVarP(&out, "out", "O", "", "write to `FILE` (default, and -: standard output)")
 	return cmd
 }
 
@@ -89,7 +89,7 @@ func (a *app) convert(in *input, to, path string) error {
 	if err := write(io.Discard); err != nil {
 		return fmt.Errorf("%s: %w", in.path, err)
 	}
-	if path == "" {
+	if path == "" || path == "-" {
 		if err := write(a.out); err != nil {
 			return wrote(err)
 		}

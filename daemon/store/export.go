@@ -80,7 +80,8 @@ func plain(bucket, key string, record []byte) (json.RawMessage, error) {
 }
 
 // Backup copies an undamaged store to a new file and marks the file as a copy. If a process has the store open, Backup
-// asks it for the copy: see [Store.Give].
+// asks it for the copy: see [Store.Give]. Until the copy is whole and marked, its name is [PartOf] to, so that nobody
+// takes it for a finished one.
 func Backup(path, to string) (*Report, error) {
 	w, err := backup(path, to)
 	if err != nil {
@@ -89,12 +90,14 @@ func Backup(path, to string) (*Report, error) {
 	return &w.Report, nil
 }
 
-// backup gives a copy its name once it is whole and marked. Until then nobody can take it for a finished one.
+// PartOf returns the name of the unfinished copy that this process makes with [Backup].
+func PartOf(to string) string { return fmt.Sprintf("%s.part-%d", to, os.Getpid()) }
+
 func backup(path, to string) (*wreck, error) {
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return nil, cmp.Or[error](err, &fs.PathError{Op: "create", Path: to, Err: syscall.EEXIST})
 	}
-	part := fmt.Sprintf("%s.part-%d", to, os.Getpid())
+	part := PartOf(to)
 	w, err := copyStore(path, part)
 	if err != nil {
 		return nil, err

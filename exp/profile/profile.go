@@ -149,13 +149,22 @@ type Options struct {
 	Stop   func() bool // whether to end early; may be nil
 }
 
-// Run simulates cases and returns their rows: those that lose first, the worst on top.
+// Run simulates cases and returns their rows: those that lose first, the worst on top. With an error it returns the
+// rows of the cases before.
 func Run(cases []Case, o Options) ([]Row, error) {
+	rows, err := run(cases, &o)
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Worst(), a.Worst()))
+	})
+	return rows, err
+}
+
+// run returns the rows in the order of the cases.
+func run(cases []Case, o *Options) (rows []Row, err error) {
 	arms, err := arms(o.Set)
 	if err != nil {
 		return nil, err
 	}
-	var rows []Row
 	done, total := 0, len(cases)*len(arms)*len(o.Seeds)
 	if o.Clairvoyant {
 		total += len(cases) * (len(arms) + 1) * len(o.Seeds)
@@ -164,7 +173,7 @@ func Run(cases []Case, o Options) ([]Row, error) {
 		c := &cases[i]
 		plan, err := c.plan(o.Seeds)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Name, err)
+			return rows, fmt.Errorf("%s: %w", c.Name, err)
 		}
 		plan.Profiles, plan.Seeds, plan.Workers, plan.Stop = arms, o.Seeds, o.Workers, o.Stop
 		plan.Done = func(int, *sim.Result) {
@@ -173,15 +182,12 @@ func Run(cases []Case, o Options) ([]Row, error) {
 				o.Report(done, total, c.Name)
 			}
 		}
-		bare, agent, err := compare(c, plan, &o)
+		bare, agent, err := compare(c, plan, o)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Name, err)
+			return rows, fmt.Errorf("%s: %w", c.Name, err)
 		}
 		rows = append(rows, bare, agent)
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Worst(), a.Worst()))
-	})
 	return rows, nil
 }
 

@@ -1,11 +1,13 @@
 package profile
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
 
 	"heddle"
+	"heddle/exp"
 	"heddle/sim"
 )
 
@@ -200,6 +202,17 @@ func TestRun(t *testing.T) {
 	}
 	if _, err := Run(cases, Options{Seeds: []uint64{1}, Set: []string{"gate.reduce=nothing"}}); err == nil {
 		t.Error("a change that names nothing is taken")
+	}
+}
+
+// Of runs that are stopped, the rows of the cases before are there.
+func TestStopped(t *testing.T) {
+	stopped := false
+	rows, err := Run(slices.Repeat(Cases()[:1], 2), Options{
+		Seeds: []uint64{1}, Workers: 1, Report: func(done, _ int, _ string) { stopped = done > 4 }, Stop: func() bool { return stopped },
+	})
+	if !errors.Is(err, exp.ErrStopped) || len(rows) != 2 || rows[0].Worst() < rows[1].Worst() {
+		t.Errorf("%d rows, %v; want both of the first case, the worst first, and that it was stopped", len(rows), err)
 	}
 }
 
