@@ -38,6 +38,7 @@ type container struct {
 	limit     heddle.Resource
 	told      heddle.Resource
 	ended     float64      // vcore-seconds of the work that ended in it, in the given world
+	computed  float64      // core-seconds that its processes are through with, if Costs are given
 	counted   float64      // vcore-seconds it had used at its node's last measurement
 	monitored bool         // it has been measured before
 	part      float64      // its task's progress, as last reported

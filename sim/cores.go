@@ -9,6 +9,7 @@ type cores struct {
 
 type machine struct {
 	cores   float64
+	worked  float64 // core-seconds so far
 	last    heddle.Time
 	demands []demand
 }
@@ -28,6 +29,9 @@ type task struct {
 	then  entry       // the event that follows; the zero entry: nothing
 	rest  heddle.Span // how long after the work it follows
 	after float64     // core-seconds of background work that then begin
+
+	of   heddle.ContainerID // whose processes do the work; 0: none's
+	done float64            // core-seconds so far
 }
 
 // crumb is an amount of work, in core-seconds, too small for a nanosecond clock to tell from none.
@@ -62,8 +66,30 @@ func (m *machine) advance(now heddle.Time) {
 	span := now.Since(m.last).Seconds()
 	m.last = now
 	for i := range m.demands {
-		m.demands[i].left -= m.demands[i].rate * span
+		d := m.demands[i].rate * span
+		m.demands[i].left -= d
+		m.demands[i].what.done += d
+		m.worked += d
 	}
+}
+
+// used returns what the work in progress has computed for a container so far, in core-seconds.
+func (m *machine) used(now heddle.Time, of heddle.ContainerID) (sum float64) {
+	for i := range m.demands {
+		if p := &m.demands[i]; p.what.of == of {
+			sum += p.what.done + p.rate*now.Since(m.last).Seconds()
+		}
+	}
+	return sum
+}
+
+// workedBy returns what the machine has computed up to a time that is not before the last event, in core-seconds.
+func (m *machine) workedBy(now heddle.Time) float64 {
+	sum := m.worked
+	for i := range m.demands {
+		sum += m.demands[i].rate * now.Since(m.last).Seconds()
+	}
+	return sum
 }
 
 // share divides the cores: a demand that can use less than an equal share leaves the rest to the others.

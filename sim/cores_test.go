@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/policy"
+	"heddle/sim/world"
 	"heddle/workload"
 )
 
@@ -95,6 +97,46 @@ func TestBeginningsOfProcesses(t *testing.T) {
 		if x.up >= 0 && (x.up != at(19) || math.Abs(x.up.Since(x.through).Seconds()) > 0.1 || x.begin > at(14)) {
 			t.Errorf("the master begins at %v and is through at %v, want %v", x.begin, x.through, x.up)
 		}
+	}
+}
+
+// NodeManagers on one machine all measure how busy it is, and each what its own containers compute. A tenth of a core is
+// always busy with something else.
+func TestReplayedMachinesAreMeasured(t *testing.T) {
+	work := replayed()
+	costs := &Costs{Machines: 1, Cores: 1.9, Task: Cost{CPU: 2}, MapReduceMaster: Cost{CPU: 12, Width: 1.5}}
+	o := Options{
+		Seed: 1, Workload: work, Nodes: nodes(2, 1, heddle.Of(2048, 8000)), Given: true, Costs: costs, Parts: Parts(work, costs, nil),
+		NodeBeat: 10 * heddle.Millisecond, MasterBeat: 10 * heddle.Millisecond,
+	}
+	for i := range o.Nodes {
+		o.Nodes[i].Cores = 2
+	}
+	s, idle, used, both := bare(), map[heddle.Time]int64{}, map[heddle.Time]int64{}, 0
+	s.Feeds.Nodes = true
+	s.Lanes[0].Order = watch{saw: func(v policy.View, e policy.Effect) {
+		if e.What != policy.NodeUsage {
+			return
+		}
+		n, measurement := e.Node, v.Now()/heddle.Time(world.MonitorInterval)
+		if sum := n.CPUUsed() + n.CPUOthers() + n.CPUIdle(); sum < 1998 || sum > 2002 || n.CPUOthers() < 98 {
+			t.Errorf("at %v %d thousandths of 2 processors are used on node %d, %d by others, and %d idle", v.Now(), n.CPUUsed(), n.ID(), n.CPUOthers(), n.CPUIdle())
+		}
+		if was, ok := idle[measurement]; ok && was != n.CPUIdle() {
+			t.Errorf("at %v node %d says that %d thousandths are idle, and the other one %d", v.Now(), n.ID(), n.CPUIdle(), was)
+		} else if ok {
+			both++
+		}
+		idle[measurement] = n.CPUIdle()
+		used[measurement] = max(used[measurement], n.CPUUsed())
+	}}
+	under(t, s, o)
+	if both == 0 {
+		t.Error("the nodes never measured the same")
+	}
+	// The master computes 1.5 cores alone until 8 s. Tasks count from their second measurement on.
+	if used[2] != 1500 || used[3] != 1000 {
+		t.Errorf("from 3 s to 6 s containers of a node use %d thousandths, and in the next 3 s %d", used[2], used[3])
 	}
 }
 

@@ -7,7 +7,7 @@ import "heddle"
 type Costs struct {
 	// Machines is the number of machines the nodes run on, assigned in turn; 0 = one machine per node.
 	Machines int
-	Cores    float64 // of each machine
+	Cores    float64 // of each machine, less those that are always busy with something else
 
 	MapReduceMaster Cost // from a master's grant until it can ask for containers
 	SparkMaster     Cost // likewise, with the driver outside the cluster

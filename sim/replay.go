@@ -47,9 +47,9 @@ func newReplay(s *Sim) *replay {
 
 func (r *replay) machine(n heddle.NodeID) *machine { return &r.cores.machines[r.costs.machineOf(n)] }
 
-// spend computes what something costs, and then makes then happen.
-func (r *replay) spend(now heddle.Time, n heddle.NodeID, c *Cost, then entry) {
-	r.machine(n).add(now, r.differing(c.CPU), c.width(), task{run: noRun, rest: c.Rest, then: then, after: c.After})
+// spend computes what something in a container costs, and then makes then happen.
+func (r *replay) spend(now heddle.Time, in *container, c *Cost, then entry) {
+	r.machine(in.node).add(now, r.differing(c.CPU), c.width(), task{run: noRun, rest: c.Rest, then: then, after: c.After, of: in.id})
 }
 
 // differing returns what one process or task computes if cpu is the stated value.
@@ -76,7 +76,7 @@ func (r *replay) launch(now heddle.Time, c *container) (later bool) {
 	}
 	begun := *cost
 	begun.CPU += r.first(c.node)
-	r.spend(now, c.node, &begun, c.begins())
+	r.spend(now, c, &begun, c.begins())
 	return true
 }
 
@@ -98,7 +98,7 @@ func (r *replay) leave(now heddle.Time, a *app, gone entry) (later bool) {
 	if cost == nil || c == nil {
 		return false
 	}
-	r.spend(now, c.node, cost, gone)
+	r.spend(now, c, cost, gone)
 	return true
 }
 
@@ -152,14 +152,17 @@ func (r *replay) run(now heddle.Time, c *container, w apps.Work) {
 }
 
 func (r *replay) compute(now heddle.Time, c *container, i int32, cpu, width float64) {
-	r.machine(c.node).add(now, r.differing(cpu), width, task{run: i, gen: r.runs[i].gen})
+	r.machine(c.node).add(now, r.differing(cpu), width, task{run: i, gen: r.runs[i].gen, of: c.id})
 }
 
 // through handles the end of a computation.
 func (r *replay) through(now heddle.Time, m *machine, t *task) {
+	if c := r.s.container(t.of); c != nil {
+		c.computed += t.done
+	}
 	if t.run == noRun {
 		if t.after > 0 {
-			m.add(now, t.after, 1, task{run: noRun})
+			m.add(now, t.after, 1, task{run: noRun, of: t.of})
 		}
 		if t.then.what != arrival { // no computation leads to an arrival
 			t.then.at = now.Plus(t.rest)
@@ -256,4 +259,17 @@ func (r *replay) close(now heddle.Time, c *container) {
 		r.machine(c.node).remove(now, i, r.runs[i].gen)
 	}
 	r.given.close(now, c)
+}
+
+// consumed counts what the container's processes have computed, relative to its machine, as a NodeManager does.
+func (r *replay) consumed(now heddle.Time, c *container) (float64, int64) {
+	used := c.computed + r.machine(c.node).used(now, c.id)
+	return used / r.s.vcore(c.node), c.limit[heddle.Memory]
+}
+
+// nodeUsed includes what the machine's cores beyond those in Costs do: they are busy with something else.
+func (r *replay) nodeUsed(now heddle.Time, n heddle.NodeID) (float64, bool) {
+	m := r.machine(n)
+	others := max(coresOfNode(&r.s.o.Nodes[n])-m.cores, 0)
+	return m.workedBy(now) + others*now.Since(0).Seconds(), true
 }

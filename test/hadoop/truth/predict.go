@@ -207,7 +207,7 @@ func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r 
 func cluster() []world.NodeSpec {
 	var out []world.NodeSpec
 	for n := range nodes {
-		out = append(out, world.NodeSpec{Name: fmt.Sprintf("127.0.0.%d", n+2), Total: heddle.Of(nodeMB, nodeVcores*1000)})
+		out = append(out, world.NodeSpec{Name: fmt.Sprintf("127.0.0.%d", n+2), Total: heddle.Of(nodeMB, nodeVcores*1000), Cores: 2})
 	}
 	return out
 }

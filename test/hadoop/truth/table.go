@@ -87,6 +87,8 @@ fitted to the mixes. What was added after comparisons with them has its figures 
   sleeping jobs to 6 and more.
 - The first process of a node, the first application of a ResourceManager's JVM and the end of a task's process cost
   processor time of their own. A process begins 0.17 s after its master has its container.
+- NodeManagers measure every 3 s how busy the machine's processors are, and what their own containers compute
+  (NodeResourceMonitorImpl, ContainersMonitorImpl). The profile heddle goes by both.
 
 Under heddle rm the simulator drives the same state machine as the daemon: requests are answered in the same call, and
 nodes report as often as the daemon tells them to. A stock ResourceManager is simulated with its own timing.
@@ -109,9 +111,9 @@ and from chance. The difference between the two predictions comes from runs of t
 
 `
 
-// remains says what is known about the misses. Its figures are from the runs kept in November 2026.
+// remains says what is known about the misses. Its figures are from runs of November and December 2026.
 const remains = `
-What is known of the misses, from the runs of November 2026, container by container:
+What was found about misses, container by container, mostly in runs of November 2026:
 
 - Runs of the same jobs differ in what they compute. By the simulator's account, the maps of the two large word counts
   come to 89 to 110 core-s in the five runs of words, though they count the same words.
@@ -119,6 +121,9 @@ What is known of the misses, from the runs of November 2026, container by contai
   reports first after its submission, which is chance. Under heddle-fair that is spark-1's. In 3 of 8 simulations the
   node of the real run is reserved for it, and in one of these the masters behind it come in the real order too:
   spark-2 last, small-2 early.
+- In spark under heddle-heddle, spark-1 comes when large-1's master makes its first requests. In the run of December
+  2026 these came 0.2 s after it, and its master and an executor found room. In the simulation they come 0.3 s before
+  it, and it waits for the first maps to end.
 - In words under heddle-capacity both masters make requests within about a second. The first wave leaves room for two
   containers, on a node that has no input of large-1 left. Whether large-1 has waited long enough for a better node
   before large-2 makes requests is chance. In 1 of 3 simulations large-2 comes first, as it did in the real run;
